@@ -93,7 +93,7 @@ func (v *view) accounts(now int64, wall time.Time) []Account {
 	for _, l := range v.gateway.Table.Lanes() {
 		if row := at[l.Account]; row != nil {
 			row.Waiting += l.Queued.Load()
-			if oldest := l.Oldest(); oldest != 0 {
+			if oldest := l.Queues.Oldest(); oldest != 0 {
 				row.Oldest = max(row.Oldest, seconds(now-oldest))
 				if l.Home().Config().Transport() == config.BySession {
 					row.late = max(row.late, seconds(now-oldest))
@@ -102,7 +102,7 @@ func (v *view) accounts(now int64, wall time.Time) []Account {
 			row.Delivered += l.Delivered.Load()
 			row.Ended, row.Reached = row.Ended+l.Ends.Told.Load(), row.Reached+l.Ends.Reached.Load()
 		}
-		l.Shares(func(s *connector.Share) {
+		l.Queues.Shares(func(s *connector.Share) {
 			if row := at[s.Origin.Account]; row != nil {
 				row.Queued += s.Queued()
 			}
@@ -117,7 +117,7 @@ func Backlog(s *Server, account string) (from, to int64) {
 		if l.Account == account {
 			to += l.Queued.Load()
 		}
-		l.Shares(func(share *connector.Share) {
+		l.Queues.Shares(func(share *connector.Share) {
 			if share.Origin.Account == account {
 				from += share.Queued()
 			}

@@ -25,7 +25,7 @@ func (v *view) reading() history.Reading {
 	var oldest int64
 	for _, l := range v.gateway.Table.Lanes() {
 		if !l.ToClient() {
-			oldest = sms.Earlier(oldest, l.Oldest())
+			oldest = sms.Earlier(oldest, l.Queues.Oldest())
 		}
 	}
 	reading.Oldest = age(oldest)

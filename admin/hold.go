@@ -38,7 +38,7 @@ func (s *Server) hold(r *http.Request) (any, error) {
 			return nil, refuse(http.StatusBadRequest, "cannot hold: for must be a duration above 0, like 1h")
 		}
 	}
-	s.noteBefore(r)
+	s.rememberBefore(r)
 	_, err := s.view.gateway.Hold(s.view.engine, r.FormValue("connector"), lasts, access.CallerOf(r).String())
 	return s.ordered(r, "hold", err)
 }
@@ -46,7 +46,7 @@ func (s *Server) hold(r *http.Request) (any, error) {
 // release ends the hold of ?connector=name: its messages leave again.
 func (s *Server) release(r *http.Request) (any, error) {
 	name := r.FormValue("connector")
-	s.noteBefore(r)
+	s.rememberBefore(r)
 	was, err := s.view.gateway.Release(s.view.engine, name, access.CallerOf(r).String())
 	if err == nil && !was {
 		return nil, refuse(http.StatusConflict, "cannot release: connector "+name+" is not held")
@@ -81,8 +81,8 @@ func (s *Server) ordered(r *http.Request, what string, err error) (any, error) {
 	return answer, nil
 }
 
-// noteBefore notes for the audit log whether a connector was held.
-func (s *Server) noteBefore(r *http.Request) {
+// rememberBefore records for the audit log whether a connector was held.
+func (s *Server) rememberBefore(r *http.Request) {
 	if c := s.view.gateway.Table.Connector(r.FormValue("connector")); c != nil {
 		if h := s.view.held(c, s.view.engine.Counters().Now, time.Now()); h != nil {
 			access.Before(r, h)

@@ -111,7 +111,7 @@ func connContext(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(access.WithPeer(ctx, c), connKey{}, c)
 }
 
-// rests notes that a connection is idle, and closes another if there are too many.
+// rests records that a connection is idle, and closes another if there are too many.
 func (l *limiter) rests(c net.Conn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -121,7 +121,7 @@ func (l *limiter) rests(c net.Conn) {
 	}
 }
 
-// works notes that a connection is not idle any more.
+// works records that a connection is not idle any more.
 func (l *limiter) works(c net.Conn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

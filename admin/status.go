@@ -270,7 +270,7 @@ func (v *view) status(withSessions bool) *Status {
 		Unrouted:   v.gateway.Intake.Unrouted(),
 		Parked:     v.gateway.Keeper.Aside(store.Parked), Quarantined: v.gateway.Keeper.Aside(store.Quarantined),
 		Orphans: v.gateway.Keeper.Aside(store.Orphan),
-		Work:    Work{counted.Jobs, counted.Locks + v.gateway.Keeper.Journal.Stats().Locks, counted.Refs},
+		Work:    Work{counted.Jobs, counted.Locks + v.gateway.Keeper.Batches.Stats().Locks, counted.Refs},
 	}
 	if w := v.gateway.Settler.Writer(); w != nil {
 		s.EventsWaiting, s.EventsWritten, s.EventsErrors = w.Waiting(), w.Written(), w.Errors()

@@ -90,7 +90,7 @@ func (v *view) waiting(now int64) []Waits {
 	}
 	for _, l := range v.gateway.Table.Lanes() {
 		w := of[WaitsFor(l.Home().Config().Direction, l.Home().Config().Protocol)]
-		if oldest := l.Oldest(); oldest != 0 {
+		if oldest := l.Queues.Oldest(); oldest != 0 {
 			w.Oldest = max(w.Oldest, seconds(now-oldest))
 		}
 	}

@@ -135,13 +135,18 @@ func number(node string) uint32 {
 }
 
 // Store returns the store, for the gateway that TakeOver has allowed to work. Its user closes it.
-func (n *Node) Store() store.Store { return work{n.store, n.store, n} }
+func (n *Node) Store() store.Store { return work{n.store, n} }
 
 // A work is the store while a gateway uses it.
 type work struct {
+	listed
+	node *Node
+}
+
+// A listed store is one whose messages of a moment can be walked over.
+type listed interface {
 	store.Store
 	store.Lister
-	node *Node
 }
 
 // Close closes the store, which is not read any more.
@@ -149,7 +154,7 @@ func (w work) Close() error {
 	w.node.summing.Lock()
 	defer w.node.summing.Unlock()
 	w.node.closed = true
-	return w.Store.Close()
+	return w.listed.Close()
 }
 
 // Holds reports whether this node may send now. A writer asks directly before each system call.

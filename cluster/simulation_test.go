@@ -154,7 +154,7 @@ func (n *simNode) standBy() (epoch uint32, ok bool) {
 	return 0, false
 }
 
-// broke notes an error that is none of a process that ends.
+// broke records an error that is none of a process that ends.
 func (n *simNode) broke(err error) {
 	if !errors.Is(err, journal.ErrClosed) && !errors.Is(err, shared.ErrDeposed) {
 		n.w.fail("node %s: %v", n.name, err)

@@ -97,7 +97,7 @@ func (d *decoder) run(data []byte, o Options) (*Config, error) {
 	return c, nil
 }
 
-// findLines notes where the file defines routes, and what managed files must not.
+// findLines records where the file defines routes, and what managed files must not.
 func findLines(d *decoder, c *Config) {
 	for i := range c.Routes {
 		line := 0
@@ -111,19 +111,19 @@ func findLines(d *decoder, c *Config) {
 		return
 	}
 	c.lines.defined = map[string]string{}
-	note := func(kind string, i int, name string) {
+	define := func(kind string, i int, name string) {
 		if path := fmt.Sprintf("%s[%d]", kind, i); i < d.managed[kind].first || len(d.managed[kind].files) == 0 {
 			c.lines.defined[kind+"/"+name] = d.file + " " + where(d, path)
 		}
 	}
 	for i := range c.Accounts {
-		note(managed.Accounts, i, c.Accounts[i].SystemID)
+		define(managed.Accounts, i, c.Accounts[i].SystemID)
 	}
 	for i := range c.Lists {
-		note(managed.Lists, i, c.Lists[i].Name)
+		define(managed.Lists, i, c.Lists[i].Name)
 	}
 	for i := range c.Prices {
-		note(managed.Prices, i, c.Prices[i].Name)
+		define(managed.Prices, i, c.Prices[i].Name)
 	}
 }
 

@@ -148,7 +148,7 @@ func withProfile(d *decoder, own *ast.MappingNode, of reflect.Type, path string)
 	return own
 }
 
-// merge returns own with what only the profile has, and notes that. Sections are merged option by option. The profile's
+// merge returns own with what only the profile has, and records that. Sections are merged option by option. The profile's
 // entries of lists with the tag merge:"entries" are put behind the own ones.
 func merge(d *decoder, p *profile, own, base *ast.MappingNode, of reflect.Type, path string) *ast.MappingNode {
 	merged := *own

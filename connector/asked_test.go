@@ -32,7 +32,7 @@ func TestAsk(t *testing.T) {
 	l := d.connect()
 	answered := d.ask()
 	d.want("the operation leaves", 1, 0, 0)
-	d.EachUnderWay(func(m *sms.Message) { t.Errorf("message %d is under way", m.ID) })
+	d.Window.EachUnderWay(func(m *sms.Message) { t.Errorf("message %d is under way", m.ID) })
 	waits := d.ask()
 	d.want("no slot is free", 0, 0, d.now+second)
 	d.wantCodes("under way", answered)
@@ -63,8 +63,8 @@ func TestAsk(t *testing.T) {
 	d.wantCodes("session over", lost, sms.Lost)
 	d.Tick(d.now)
 	d.wantCodes("no session is left", behind, sms.Lost)
-	if len(d.notes)+len(d.stayed)+len(d.ended) != 0 || len(d.asking.waiting) != 0 {
-		t.Errorf("%v %v %v, %d wait", d.notes, d.stayed, d.ended, len(d.asking.waiting))
+	if len(d.notes)+len(d.stayed)+len(d.ended) != 0 || len(d.Window.asking.waiting) != 0 {
+		t.Errorf("%v %v %v, %d wait", d.notes, d.stayed, d.ended, len(d.Window.asking.waiting))
 	}
 	d.wantEmpty()
 }
@@ -113,8 +113,8 @@ func TestAskTurns(t *testing.T) {
 		d.answer(sms.OK)
 		d.send()
 	}
-	if len(d.asking.waiting) != 0 || d.asking.underWay != 0 {
-		t.Errorf("%d operations wait, %d are under way", len(d.asking.waiting), d.asking.underWay)
+	if len(d.Window.asking.waiting) != 0 || d.Window.asking.underWay != 0 {
+		t.Errorf("%d operations wait, %d are under way", len(d.Window.asking.waiting), d.Window.asking.underWay)
 	}
 	d.wantEmpty()
 }

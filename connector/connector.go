@@ -162,8 +162,8 @@ func (c *Connector) Queued() (n int64) {
 // clients that are away count for their accounts alone.
 func (c *Connector) Oldest() (oldest int64) {
 	c.Lanes(func(l *Lane) {
-		if !l.ToClient() || l.Online() > 0 {
-			oldest = sms.Earlier(oldest, l.Oldest())
+		if !l.ToClient() || l.Window.Online() > 0 {
+			oldest = sms.Earlier(oldest, l.Queues.Oldest())
 		}
 	})
 	return oldest
@@ -192,24 +192,6 @@ func (c *Connector) Hold() *Hold { return c.hold.Load() }
 // SetHold stops the connector's messages; with nil they leave again when the lane dispatches next.
 // It is safe for concurrent use.
 func (c *Connector) SetHold(h *Hold) { c.hold.Store(h) }
-
-// holds reports whether no message may leave, and until when; 0 has no end.
-func (l *Lane) holds(now int64) (held bool, until int64) {
-	if l.ToClient() {
-		return false, 0
-	}
-	h := l.Home().Hold()
-	if h == nil {
-		return false, 0
-	}
-	if h.Until == 0 || now < h.Until {
-		return true, h.Until
-	}
-	if l.Home().hold.CompareAndSwap(h, nil) {
-		l.policy.Links.HoldOver(l)
-	}
-	return false, 0
-}
 
 // A Trouble is the reason why a connector has no session, or too few: the last failure of
 // a connection, login or session. It is immutable.

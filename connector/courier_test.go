@@ -69,7 +69,7 @@ func TestCourierWithoutSession(t *testing.T) {
 	if d.Up() {
 		t.Error("the lane is up, and nobody carries its messages")
 	}
-	d.Open(way)
+	d.Window.Open(way)
 	if !d.Up() || d.Connector.Online() != 1 {
 		t.Errorf("up %t, %d online", d.Up(), d.Connector.Online())
 	}
@@ -86,19 +86,19 @@ func TestCourierWithoutSession(t *testing.T) {
 
 	submit("four")
 	give()
-	d.LoggingOut(way)
-	if d.Quiet(d.now); c.quiets != 0 || d.Online() != 0 {
-		t.Errorf("quiet %d times with two under way, %d online", c.quiets, d.Online())
+	d.Window.LoggingOut(way)
+	if d.Window.Quiet(d.now); c.quiets != 0 || d.Window.Online() != 0 {
+		t.Errorf("quiet %d times with two under way, %d online", c.quiets, d.Window.Online())
 	}
 	submit("five")
 	c.answer(d.now, "three", sms.OK)
 	c.answer(d.now, "four", sms.Lost)
 	want("it is given no more")
-	if d.Quiet(d.now); c.quiets != 1 {
+	if d.Window.Quiet(d.now); c.quiets != 1 {
 		t.Errorf("quiet %d times", c.quiets)
 	}
-	d.Over(way)
-	if n := d.Len(); n != 2 {
+	d.Window.Over(way)
+	if n := d.Queues.Len(); n != 2 {
 		t.Errorf("%d messages wait, want the one that was lost and the one that was not given", n)
 	}
 	if d.Publish(); d.Delivered.Load() != 3 || d.Stats.InFlight.Load() != 0 {

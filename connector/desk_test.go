@@ -83,7 +83,7 @@ func (c *clerk) Settle(l *Lane, m *sms.Message, a sms.Answer, alone bool) (o Out
 func (c *clerk) settle(_ *Lane, m *sms.Message, a sms.Answer, alone bool) (o Outcome) {
 	switch {
 	case c.failover != nil:
-		return Outcome{To: c.failover.Share(m.Origin, 100)}
+		return Outcome{To: c.failover.Queues.Share(m.Origin, 100)}
 	case a.Code == sms.Throttled:
 		return Outcome{Again: true, Pause: a.At + c.pause}
 	case a.Code == sms.Lost:
@@ -129,7 +129,7 @@ func (c *clerk) Reroute(l *Lane, m *sms.Message, always bool) *Share {
 	if c.elsewhere == nil || !always && !c.elsewhere.Up() || c.stays != nil && c.stays(m) {
 		return nil
 	}
-	return c.elsewhere.Share(m.Origin, 100)
+	return c.elsewhere.Queues.Share(m.Origin, 100)
 }
 
 func (c *clerk) HoldOver(*Lane)                        { c.holdsOver++ }
@@ -138,7 +138,7 @@ func (c *clerk) Leaves(_ *Lane, m *sms.Message) uint64 {
 	c.notes = append(c.notes, m.ID)
 	return uint64(len(c.notes))
 }
-func (c *clerk) IsNoted(note uint64) bool                 { return note <= c.noted }
+func (c *clerk) IsStored(token uint64) bool               { return token <= c.noted }
 func (c *clerk) Stays(_ *Lane, m *sms.Message)            { c.stayed = append(c.stayed, m.ID) }
 func (c *clerk) Draining() bool                           { return c.draining }
 func (c *clerk) Halted(int64) bool                        { return c.halted }
@@ -181,7 +181,7 @@ func newDesk(t testing.TB, more string) *desk {
 	d.Connector = New(0, options(t, more), toy.New(), d.used)
 	d.Stats = d.Connector.Stats
 	d.Lane = NewLane(d.Connector, "", d.clerk.policy())
-	d.dialed = d.Attach()
+	d.dialed = d.Window.Attach()
 	return d
 }
 
@@ -192,7 +192,7 @@ func (d *desk) share(account string) *Share {
 		o = &sms.Origin{Account: account, Connector: "clients", Tally: &sms.Tally{}}
 		d.origins[account] = o
 	}
-	return d.Share(o, 100)
+	return d.Queues.Share(o, 100)
 }
 
 // accept accepts a message of an account, as the gateway does.
@@ -211,7 +211,7 @@ func (d *desk) accept(account string, fill func(*sms.Message)) (*Share, *sms.Mes
 func (d *desk) submit(account string, n int, fill func(*sms.Message)) {
 	for range n {
 		s, m := d.accept(account, fill)
-		d.Push(d.now, s, m)
+		d.Queues.Push(d.now, s, m)
 	}
 }
 
@@ -222,7 +222,7 @@ func (d *desk) connect() *Link {
 	l.BoundAt, l.Lane = d.now, d.Lane
 	l.Instance.SetLink(l)
 	d.dialed = d.dialed[1:]
-	d.Bound(l, true)
+	d.Window.Bound(l, true)
 	return l
 }
 
@@ -261,7 +261,7 @@ func (d *desk) answerSlot(i int, code sms.Code) {
 // lose ends a session: its slots are removed, then its messages return, then its socket is
 // closed.
 func (d *desk) lose(l *Link) {
-	d.Over(&l.Outlet)
+	d.Window.Over(&l.Outlet)
 	for i := 0; i < len(d.under); {
 		if d.under[i].Link == l {
 			d.answerSlot(i, sms.Lost)
@@ -269,7 +269,7 @@ func (d *desk) lose(l *Link) {
 			i++
 		}
 	}
-	if d.Closed(d.now, l) {
+	if d.Window.Closed(d.now, l) {
 		d.dialed = append(d.dialed, l.Instance)
 	}
 }
@@ -287,14 +287,14 @@ func (d *desk) wantEmpty() {
 	d.Publish()
 	for what, n := range map[string]int64{
 		"queued": d.Queued.Load(), "held": d.WaitingForRoom.Load(), "memory": d.used.Used(), "length": d.Stats.Queued.Load(),
-		"in flight": d.Stats.InFlight.Load(), "unknown": int64(len(d.unknown)),
+		"in flight": d.Stats.InFlight.Load(), "unknown": int64(len(d.Queues.unknown)),
 	} {
 		if n != 0 {
 			d.t.Errorf("%s: %d when everything has ended", what, n)
 		}
 	}
 	var byAccount [3]int64
-	d.Shares(func(s *Share) {
+	d.Queues.Shares(func(s *Share) {
 		for i, n := range []int64{s.Origin.Tally.Sent.Load(), s.Origin.Tally.Failed.Load(), s.Origin.Tally.Expired.Load()} {
 			byAccount[i] += n
 		}

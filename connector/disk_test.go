@@ -55,7 +55,7 @@ func (d *desk) read(n int) int {
 		messages = append(messages, m)
 	}
 	d.disk.wanted[d.Lane] = ids[n:]
-	d.Loaded(d.now, messages, missing)
+	d.Queues.Loaded(d.now, messages, missing)
 	return n
 }
 

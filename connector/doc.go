@@ -17,12 +17,12 @@
 //
 //	        absent                                in memory
 //	onDisk ────────► beingRead ────────────────────► loaded ─────► leaves
-//	  ▲  Policy.Load           Lane.Loaded             │
+//	  ▲  Policy.Load           Queues.Loaded           │
 //	  └────────────────────────────────────────────────┘ the lane is down, and no other takes it
 //
 // # Start reading
 //
-// connector.go, then link.go (a session), lane.go with lane_sessions.go, share.go and suspects.go,
-// slots.go (windows), inflight.go, paging.go (bodies on disk), move.go (to other lanes), noting.go
-// (what is stored before a message leaves), inquiry.go (operations).
+// connector.go, then link.go (a session) and lane.go. A lane holds three parts: queues.go (what waits) with share.go and
+// paging.go (bodies on disk); window.go (by what it leaves) with slots.go, suspects.go, inquiry.go (operations) and intents.go
+// (what is stored before a message leaves); throttle.go (when it may). inflight.go; move.go (to other lanes).
 package connector

@@ -20,12 +20,12 @@ func TestHandOver(t *testing.T) {
 	d.answer(sms.QueueFull)
 	d.failover = nil
 	d.answer(sms.OK)
-	if d.Queued.Load() != 1 || to.Queued.Load() != 2 || !d.HasHanded() || d.Len() != 0 || to.Len() != 0 {
-		t.Errorf("%d and %d places, %t, %d and %d wait", d.Queued.Load(), to.Queued.Load(), d.HasHanded(), d.Len(), to.Len())
+	if d.Queued.Load() != 1 || to.Queued.Load() != 2 || !d.HasHanded() || d.Queues.Len() != 0 || to.Queues.Len() != 0 {
+		t.Errorf("%d and %d places, %t, %d and %d wait", d.Queued.Load(), to.Queued.Load(), d.HasHanded(), d.Queues.Len(), to.Queues.Len())
 	}
-	d.HandOver(func(s *Share, m *sms.Message) { s.Lane.Push(d.now, s, m) })
-	if d.HasHanded() || to.Len() != 2 || d.Stats.FailedOver.Load() != 2 || d.Stats.Retried.Load() != 0 {
-		t.Errorf("%t, %d wait, %d have failed over", d.HasHanded(), to.Len(), d.Stats.FailedOver.Load())
+	d.HandOver(func(s *Share, m *sms.Message) { s.Lane.Queues.Push(d.now, s, m) })
+	if d.HasHanded() || to.Queues.Len() != 2 || d.Stats.FailedOver.Load() != 2 || d.Stats.Retried.Load() != 0 {
+		t.Errorf("%t, %d wait, %d have failed over", d.HasHanded(), to.Queues.Len(), d.Stats.FailedOver.Load())
 	}
 	if len(d.tried) != 2 {
 		t.Errorf("%v were tried", d.tried)

@@ -34,9 +34,9 @@ func TestFind(t *testing.T) {
 		waiting queue.Waiting
 	}
 	var places []place
-	d.Find(ids, func(s *Share, w queue.Waiting) { places = append(places, place{s, w}) })
+	d.Queues.Find(ids, func(s *Share, w queue.Waiting) { places = append(places, place{s, w}) })
 	for _, p := range places {
-		m, ok := d.Remove(d.now, p.share, p.waiting)
+		m, ok := d.Queues.Remove(d.now, p.share, p.waiting)
 		if !ok {
 			t.Errorf("message %d is found and cannot be removed", p.waiting.ID)
 		}
@@ -50,7 +50,7 @@ func TestFind(t *testing.T) {
 			t.Errorf("message %d is found %d times", id, found[id])
 		}
 	}
-	if n := d.Len(); n != 0 || d.Queued.Load() != 1 {
+	if n := d.Queues.Len(); n != 0 || d.Queued.Load() != 1 {
 		t.Errorf("%d wait, %d are counted", n, d.Queued.Load())
 	}
 }

@@ -9,7 +9,7 @@ import (
 // A Gate asks plugins about the messages that leave for SMSCs.
 //
 //	           Check, Leaves
-//	slot ───────────────────────────────► noted, given to its courier
+//	slot ───────────────────────────────► intent, given to its courier
 //	 │         Waits            Pass, Leaves ▲
 //	 └────────► a plugin is asked ───────────┤
 //	                                         └─► queue (Returns), aside (Held), ended (Refused)
@@ -54,7 +54,7 @@ func (s *Slot) Leaving() *sms.Message {
 
 // Pass does what was decided about the message of a slot after Waits. Only the lane's dispatching goroutine may call it.
 func (s *Slot) Pass(now int64, p Passage) {
-	if n := &s.Share.Lane.noting; s.passes(now, p) {
+	if n := &s.Share.Lane.Window.intents; s.passes(now, p) {
 		n.passed = append(n.passed, s)
 	}
 }
@@ -82,7 +82,7 @@ func (s *Slot) passes(now int64, p Passage) bool {
 		m.Sends--
 	}
 	p.Message.Sends = m.Sends
-	l.putBack(s, sms.Lost) // because the peer has not answered
+	l.Window.putBack(s, sms.Lost) // because the peer has not answered
 	if p.Way == Held {
 		l.policy.Gate.Hold(l, p.Message, p.Why)
 		l.drop(share, m)
@@ -98,11 +98,11 @@ const mostKept = 500
 
 // nextPassed removes and returns the next slot whose message leaves after it was asked about, nil if there is none. What
 // must not leave any more returns to its queue.
-func (n *noting) nextPassed(l *Lane, now int64) *Slot {
+func (n *intents) nextPassed(l *Lane, now int64) *Slot {
 	for len(n.passed) > 0 {
 		s := n.passed[0]
 		n.passed = n.passed[1:]
-		held, _ := l.holds(now)
+		held, _ := l.Throttle.holds(now)
 		if s.Outlet.takesMore() && !held && !l.isEnded(now, s.Message) {
 			return s
 		}

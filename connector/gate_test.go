@@ -49,8 +49,8 @@ func TestGate(t *testing.T) {
 				m := (*sms.Message)(nil)
 				if waits {
 					d.want(name+": it waits", 0, 0, 0)
-					if m = asked[0].Message; d.inFlight != 1 {
-						t.Errorf("%s: %d under way", name, d.inFlight)
+					if m = asked[0].Message; d.Window.inFlight != 1 {
+						t.Errorf("%s: %d under way", name, d.Window.inFlight)
 					}
 					asked[0].Pass(d.now, p(asked[0]))
 				}
@@ -68,8 +68,8 @@ func TestGate(t *testing.T) {
 					}
 					d.answer(sms.OK)
 				case tt.way == Returns:
-					if d.inFlight != 0 || m != nil && m.Sends != 0 {
-						t.Errorf("%s, %v: %d under way", name, waits, d.inFlight)
+					if d.Window.inFlight != 0 || m != nil && m.Sends != 0 {
+						t.Errorf("%s, %v: %d under way", name, waits, d.Window.inFlight)
 					}
 					tt.way, d.passage = Leaves, nil
 					d.now += second
@@ -77,8 +77,8 @@ func TestGate(t *testing.T) {
 					d.send()
 					d.answer(sms.OK)
 				}
-				if !slices.Equal(d.ended, tt.ended) || len(d.parked) != tt.parked || d.inFlight != 0 || len(asked) != 1 {
-					t.Errorf("%s, %v, %s: ended %v, %d parked, %d under way, asked %d times", name, waits, more, d.ended, len(d.parked), d.inFlight, len(asked))
+				if !slices.Equal(d.ended, tt.ended) || len(d.parked) != tt.parked || d.Window.inFlight != 0 || len(asked) != 1 {
+					t.Errorf("%s, %v, %s: ended %v, %d parked, %d under way, asked %d times", name, waits, more, d.ended, len(d.parked), d.Window.inFlight, len(asked))
 				}
 				if name == "refused" && !slices.Equal(d.endedAs, []string{" 0 false 0"}) || name == "held" && !slices.Equal(d.parked, []string{"why, sent 0"}) {
 					t.Errorf("%s: it has ended as %q, or is parked as %q", name, d.endedAs, d.parked)
@@ -106,9 +106,9 @@ func TestGateWhileAsked(t *testing.T) {
 			d.answer(sms.OK)
 			d.answer(sms.OK)
 		}},
-		"it logs out": {func(d *desk, l *Link, _ *sms.Message) { d.LoggingOut(&l.Outlet) }, func(d *desk, l *Link) {
+		"it logs out": {func(d *desk, l *Link, _ *sms.Message) { d.Window.LoggingOut(&l.Outlet) }, func(d *desk, l *Link) {
 			d.send()
-			if d.Quiet(d.now); d.hand.quiets != 1 {
+			if d.Window.Quiet(d.now); d.hand.quiets != 1 {
 				d.t.Errorf("the courier is informed %d times", d.hand.quiets)
 			}
 			d.lose(l)
@@ -135,8 +135,8 @@ func TestGateWhileAsked(t *testing.T) {
 			d, l := gated(t, "", func(s *Slot) Passage { asked = append(asked, s); return Passage{Way: Waits} })
 			d.submit("a", 3, func(m *sms.Message) { m.Expires = d.now + 10*second })
 			d.want("both wait", 0, 0, 0)
-			if len(asked) != 2 || d.inFlight != 2 {
-				t.Fatalf("%d are asked about, %d under way", len(asked), d.inFlight)
+			if len(asked) != 2 || d.Window.inFlight != 2 {
+				t.Fatalf("%d are asked about, %d under way", len(asked), d.Window.inFlight)
 			}
 			first := asked[0].Message
 			tt.meanwhile(d, l, first)
@@ -148,8 +148,8 @@ func TestGateWhileAsked(t *testing.T) {
 			for d.send(); len(d.under) > 0; d.send() {
 				d.answer(sms.OK)
 			}
-			if d.inFlight != 0 {
-				t.Errorf("%d under way", d.inFlight)
+			if d.Window.inFlight != 0 {
+				t.Errorf("%d under way", d.Window.inFlight)
 			}
 			if name == "they expire" {
 				d.Tick(d.now)

@@ -38,28 +38,28 @@ const (
 // Ask sends an operation to a lane's peer. The operation fails if the lane has no session, or if
 // the peer has not answered another one lately.
 func (l *Lane) Ask(a *Inquiry) {
-	if l.online.Load() == 0 {
+	if l.Window.online.Load() == 0 {
 		a.Done(sms.Lost)
 		return
 	}
-	if l.asking.share == nil {
-		l.asking.share = &Share{Lane: l}
+	if l.Window.asking.share == nil {
+		l.Window.asking.share = &Share{Lane: l}
 	}
-	l.asking.waiting = append(l.asking.waiting, a)
+	l.Window.asking.waiting = append(l.Window.asking.waiting, a)
 }
 
 // next takes and returns the slot for the next operation, or nil if there is none now.
 func (a *asking) next(l *Lane, now int64) *Slot {
 	a.end(l, now)
-	front := l.slots.Front()
+	front := l.Window.slots.Front()
 	if len(a.waiting) == 0 || front == nil || front.Outlet == nil ||
-		a.underWay >= max(1, l.Online()*l.Config().Window/inquiryShare) {
+		a.underWay >= max(1, l.Window.Online()*l.Config().Window/inquiryShare) {
 		return nil
 	}
 	q := a.waiting[0]
 	a.waiting = slices.Delete(a.waiting, 0, 1)
 	a.underWay++
-	slot := l.slots.Take()
+	slot := l.Window.slots.Take()
 	slot.Message, slot.Share, slot.Inquiry = q.Request.Message, a.share, q
 	return slot
 }
@@ -75,7 +75,7 @@ func (a *asking) answered(l *Lane, slot *Slot, answer sms.Answer) {
 	default:
 		a.rests = 0
 	}
-	l.putBack(slot, answer.Code)
+	l.Window.putBack(slot, answer.Code)
 	q.Done(answer.Code)
 }
 
@@ -85,7 +85,7 @@ func (a *asking) end(l *Lane, now int64) {
 	if len(a.waiting) == 0 {
 		return
 	}
-	all := l.online.Load() == 0 || now < a.rests
+	all := l.Window.online.Load() == 0 || now < a.rests
 	a.waiting = slices.DeleteFunc(a.waiting, func(q *Inquiry) bool {
 		over := all || now > q.Deadline
 		if over {

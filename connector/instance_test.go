@@ -77,9 +77,9 @@ func TestNeverBound(t *testing.T) {
 	l.Instance.SetLink(l)
 	d.dialed = nil
 	d.Tick(d.now + 3600*second)
-	d.Over(&l.Outlet)
-	if !d.Closed(d.now, l) || d.dialing != 1 {
-		t.Errorf("%d instances are being connected", d.dialing)
+	d.Window.Over(&l.Outlet)
+	if !d.Window.Closed(d.now, l) || d.Window.dialing != 1 {
+		t.Errorf("%d instances are being connected", d.Window.dialing)
 	}
 	within(t, "never bound", l.Instance.Wait(d.now), time.Second)
 	d.want("one instance does for what waits", 0, 0, 0)
@@ -105,8 +105,8 @@ func TestOnDemandFails(t *testing.T) {
 	d.Stats.Failing.Add(1) // as ConnectFailed
 	d.now += 2 * second
 	d.Tick(d.now)
-	if d.Len() != 0 || d.Up() || !d.Connector.IsWanted() {
-		t.Errorf("%d messages wait, up %t, wanted %t", d.Len(), d.Up(), d.Connector.IsWanted())
+	if d.Queues.Len() != 0 || d.Up() || !d.Connector.IsWanted() {
+		t.Errorf("%d messages wait, up %t, wanted %t", d.Queues.Len(), d.Up(), d.Connector.IsWanted())
 	}
 	if d.connect(); !d.Up() || d.Connector.IsWanted() {
 		t.Error("not up, but it has a session")

@@ -26,7 +26,7 @@ func laneRun(t testing.TB, accounts int) (d *desk, one func()) {
 		next++
 		d.used.Add(m.Size())
 		s.add(1)
-		d.Push(d.now, s, m)
+		d.Queues.Push(d.now, s, m)
 	}
 	for range 2 * accounts {
 		push()

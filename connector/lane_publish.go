@@ -70,12 +70,12 @@ func (l *Lane) Publish() (gone bool) {
 		l.Delivered.Add(t.sent)
 		t.sent = 0
 	}
-	show(&stats.Queued, &t.length, int64(l.Len()))
-	show(&stats.InFlight, &t.inFlight, int64(l.inFlight))
+	show(&stats.Queued, &t.length, int64(l.Queues.Len()))
+	show(&stats.InFlight, &t.inFlight, int64(l.Window.inFlight))
 	// Queued includes messages on their way to this lane. Scheduled messages are moved to
 	// other lanes.
-	sent := l.Queued.Load() == 0 && l.WaitingForRoom.Load() == 0 && l.Len() == 0
-	if l.leaving && !l.gone && l.inFlight == 0 && (sent || isHopeless(l)) {
+	sent := l.Queued.Load() == 0 && l.WaitingForRoom.Load() == 0 && l.Queues.Len() == 0
+	if l.leaving && !l.gone && l.Window.inFlight == 0 && (sent || isHopeless(l)) {
 		l.gone = true
 		return true
 	}
@@ -84,7 +84,7 @@ func (l *Lane) Publish() (gone bool) {
 
 // isHopeless reports whether a leaving lane cannot send its messages: it has no sessions,
 // and clients cannot log in to it any more.
-func isHopeless(l *Lane) bool { return l.ToClient() && l.Online() == 0 }
+func isHopeless(l *Lane) bool { return l.ToClient() && l.Window.Online() == 0 }
 
 // show updates a lane's part of a connector's counter.
 func show(figure *atomic.Int64, shown *int64, value int64) {
@@ -94,16 +94,13 @@ func show(figure *atomic.Int64, shown *int64, value int64) {
 	}
 }
 
-// Pause keeps messages from leaving until a time.
-func (l *Lane) Pause(until int64) { l.paused = max(l.paused, until) }
-
 // Retry ends a pause, and makes messages due that wait for another attempt, so many of each share at most. It reports
 // whether there are more.
 func (l *Lane) Retry(now int64, most int) (more bool) {
-	l.paused = 0
-	l.Shares(func(s *Share) {
+	l.Throttle.paused = 0
+	l.Queues.Shares(func(s *Share) {
 		more = s.queue.Hasten(now, most) || more
-		l.takeTurn(s, now)
+		l.Queues.takeTurn(s, now)
 	})
 	return more
 }

@@ -45,7 +45,7 @@ func runLane(t *testing.T, seed uint64) {
 		a.leave()
 		a.check()
 	}
-	for n := 0; len(a.under) > 0 || a.Len() > 0; n++ {
+	for n := 0; len(a.under) > 0 || a.Queues.Len() > 0; n++ {
 		for len(a.dialed) > 0 {
 			a.sessions = append(a.sessions, a.connect())
 		}
@@ -59,7 +59,7 @@ func runLane(t *testing.T, seed uint64) {
 		a.Tick(a.now)
 		a.leave()
 		if n > 10_000 {
-			t.Fatalf("seed %d: %d messages never leave", seed, a.Len())
+			t.Fatalf("seed %d: %d messages never leave", seed, a.Queues.Len())
 		}
 	}
 	a.Publish()
@@ -110,7 +110,7 @@ func (a *actor) step() {
 		}
 	case n == 6:
 		if len(a.sessions) > 0 && random.IntN(3) == 0 {
-			a.LoggingOut(&a.sessions[random.IntN(len(a.sessions))].Outlet)
+			a.Window.LoggingOut(&a.sessions[random.IntN(len(a.sessions))].Outlet)
 		}
 	case n == 7:
 		if len(a.under) > 0 {
@@ -168,11 +168,11 @@ func (a *actor) check() {
 	a.t.Helper()
 	a.Publish()
 	var waiting, scheduled int64
-	a.Shares(func(s *Share) {
+	a.Queues.Shares(func(s *Share) {
 		waiting += int64(s.queue.Len())
 		scheduled += s.Origin.Tally.Scheduled.Load()
 	})
-	waiting += int64(len(a.suspects.waiting))
+	waiting += int64(len(a.Queues.suspects))
 	under := int64(len(a.under))
 	if length := a.Stats.Queued.Load(); length != waiting || a.Stats.InFlight.Load() != under {
 		a.t.Fatalf("seed %d: %d wait and %d are under way, shown are %d and %d", a.seed, waiting, under, length, a.Stats.InFlight.Load())

@@ -49,12 +49,12 @@ func TestLaneClosed(t *testing.T) {
 		l := d.connect()
 		d.send()
 		d.answer(sms.OK)
-		d.Over(&l.Outlet)
-		if dial := d.Closed(d.now, l); dial != static || l.Instance.Link() != nil {
+		d.Window.Over(&l.Outlet)
+		if dial := d.Window.Closed(d.now, l); dial != static || l.Instance.Link() != nil {
 			t.Errorf("static %t: dial %t", static, dial)
 		}
-		if d.Online() != 0 {
-			t.Errorf("%d online", d.Online())
+		if d.Window.Online() != 0 {
+			t.Errorf("%d online", d.Window.Online())
 		}
 	}
 }
@@ -74,11 +74,11 @@ func TestLaneClosedDraining(t *testing.T) {
 		d.draining = true
 		s, m := d.accept("a", nil) // on its way
 		d.answer(sms.OK)
-		d.Over(&l.Outlet)
-		if d.Closed(d.now, l) {
+		d.Window.Over(&l.Outlet)
+		if d.Window.Closed(d.now, l) {
 			d.dialed = append(d.dialed, l.Instance)
 		}
-		d.Push(d.now, s, m)
+		d.Queues.Push(d.now, s, m)
 		d.send()
 		if len(d.dialed) != 1 {
 			t.Fatalf("static %t: %d dials, a message on its way here stays behind", static, len(d.dialed))
@@ -86,8 +86,8 @@ func TestLaneClosedDraining(t *testing.T) {
 		l = d.connect()
 		d.send()
 		d.answer(sms.OK)
-		d.Over(&l.Outlet)
-		if d.Closed(d.now, l) {
+		d.Window.Over(&l.Outlet)
+		if d.Window.Closed(d.now, l) {
 			t.Errorf("static %t: connected again for a scheduled message", static)
 		}
 		if _, dials, _ := d.send(); dials != 0 {
@@ -109,11 +109,11 @@ func TestLaneClosedDrainingStore(t *testing.T) {
 		second := d.dialed[0]
 		d.send()
 		d.draining, d.halted = true, true
-		d.Over(&l.Outlet)
-		if d.Closed(d.now, l) {
+		d.Window.Over(&l.Outlet)
+		if d.Window.Closed(d.now, l) {
 			t.Errorf("static %t: connected again for messages that are stored", static)
 		}
-		if d.Park(second) {
+		if d.Window.Park(second) {
 			t.Errorf("static %t: an instance that was being connected is connected", static)
 		}
 	}
@@ -127,7 +127,7 @@ func TestLaneOver(t *testing.T) {
 	d.submit("a", 6, nil)
 	first := d.connect()
 	d.want("a window", 3, 0, 0)
-	d.Over(&first.Outlet)
+	d.Window.Over(&first.Outlet)
 	for range 3 {
 		d.answer(sms.Lost)
 	}
@@ -210,7 +210,7 @@ func TestLaneLeaves(t *testing.T) {
 	s, m := d.accept("a", nil) // by the builder
 	d.answer(sms.OK)
 	gone("one is on its way here", false)
-	d.Push(d.now, s, m)
+	d.Queues.Push(d.now, s, m)
 	s.WaitForRoom(1)
 	d.send()
 	d.answer(sms.OK)
@@ -218,8 +218,8 @@ func TestLaneLeaves(t *testing.T) {
 	s.WaitForRoom(-1)
 	gone("all is sent", true)
 	gone("told before", false)
-	d.Over(&l.Outlet)
-	if d.Closed(d.now, l) {
+	d.Window.Over(&l.Outlet)
+	if d.Window.Closed(d.now, l) {
 		t.Error("it dials, but is gone")
 	}
 }
@@ -299,9 +299,9 @@ func TestLaneUp(t *testing.T) {
 	d.Connector.Removed.Store(true)
 	want("removed", false)
 	d.Connector.Removed.Store(false)
-	d.LoggingOut(&l.Outlet)
-	if d.Online() != 0 || d.Connector.Online() != 0 {
-		t.Errorf("%d and %d online", d.Online(), d.Connector.Online())
+	d.Window.LoggingOut(&l.Outlet)
+	if d.Window.Online() != 0 || d.Connector.Online() != 0 {
+		t.Errorf("%d and %d online", d.Window.Online(), d.Connector.Online())
 	}
 }
 
@@ -311,14 +311,14 @@ func TestQuiet(t *testing.T) {
 	t.Parallel()
 	quiet := func(d *desk) int {
 		d.hand.quiets = 0
-		d.Quiet(d.now)
+		d.Window.Quiet(d.now)
 		return d.hand.quiets
 	}
 	d := newDesk(t, "instances: 1, static: true, window: 3")
 	l := d.connect()
 	d.submit("a", 5, nil)
 	d.send()
-	d.LoggingOut(&l.Outlet)
+	d.Window.LoggingOut(&l.Outlet)
 	for left := 3; left > 0; left-- {
 		if quiet(d) != 0 {
 			t.Errorf("quiet with %d requests under way", left)
@@ -329,7 +329,7 @@ func TestQuiet(t *testing.T) {
 		t.Error("not quiet once")
 	}
 	d.want("no more messages", 0, 0, 0)
-	d.LoggingOut(&l.Outlet) // without any under way
+	d.Window.LoggingOut(&l.Outlet) // without any under way
 	if quiet(d) != 1 {
 		t.Error("not quiet, but nothing is under way")
 	}
@@ -337,7 +337,7 @@ func TestQuiet(t *testing.T) {
 
 	l = d.connect()
 	d.send()
-	d.LoggingOut(&l.Outlet)
+	d.Window.LoggingOut(&l.Outlet)
 	d.lose(l)
 	if quiet(d) != 0 {
 		t.Error("a session that has ended is quiet")
@@ -359,7 +359,7 @@ func TestLaneOfAccount(t *testing.T) {
 	for i := range links {
 		links[i] = &Link{}
 		links[i].Open(&Instance{Connector: c, Number: i + 1}, netip.AddrPort{}, d.now, nil)
-		d.Bound(links[i], true)
+		d.Window.Bound(links[i], true)
 	}
 	d.want("two sessions", 6, 0, 0)
 	for _, l := range links {
@@ -367,20 +367,20 @@ func TestLaneOfAccount(t *testing.T) {
 			t.Errorf("session %d is given %d of 6 messages", l.Instance.Number, l.used)
 		}
 	}
-	if d.Online() != 2 || c.Online() != 2 || !d.Up() {
-		t.Errorf("%d and %d online", d.Online(), c.Online())
+	if d.Window.Online() != 2 || c.Online() != 2 || !d.Up() {
+		t.Errorf("%d and %d online", d.Window.Online(), c.Online())
 	}
 	d.Leave()
 	for _, l := range links {
 		if d.Publish() {
 			t.Error("gone with messages under way")
 		}
-		d.Over(&l.Outlet)
+		d.Window.Over(&l.Outlet)
 	}
 	for len(d.under) > 0 {
 		d.answer(sms.Lost)
 	}
-	if !d.Publish() || d.Len() != 6 {
-		t.Errorf("not gone though the client is, %d messages wait", d.Len())
+	if !d.Publish() || d.Queues.Len() != 6 {
+		t.Errorf("not gone though the client is, %d messages wait", d.Queues.Len())
 	}
 }

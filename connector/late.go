@@ -21,10 +21,10 @@ type lateRequest struct {
 
 // An Unanswered is a request that was given up because no answer came in time.
 type Unanswered struct {
-	ID    uint64 // of the message
-	Sent  int64  // Unix nanoseconds
-	Asked bool   // it was for an operation
-	Note  []byte // what the gateway notes if it was accepted; nil: nothing
+	ID     uint64 // of the message
+	Sent   int64  // Unix nanoseconds
+	Asked  bool   // it was for an operation
+	Record []byte // what the gateway records if it was accepted; nil: nothing
 }
 
 const (
@@ -38,13 +38,13 @@ func (l *Link) ResponseTimeout() int64 {
 	return max(int64(l.Connector.Config().ResponseTimeout), l.late.timeout)
 }
 
-// GiveUp notes that a request was not answered in time.
-func (l *Link) GiveUp(slot *Slot, note []byte) {
+// GiveUp records that a request was not answered in time.
+func (l *Link) GiveUp(slot *Slot, token []byte) {
 	r := &l.late.requests
 	if len(*r) >= maxLate*l.Connector.Config().Window {
 		*r = (*r)[:copy(*r, (*r)[1:])]
 	}
-	*r = append(*r, lateRequest{slot.Sequence, Unanswered{slot.Message.ID, slot.Sent, slot.Inquiry != nil, note}})
+	*r = append(*r, lateRequest{slot.Sequence, Unanswered{slot.Message.ID, slot.Sent, slot.Inquiry != nil, token}})
 }
 
 // Late returns a request that was given up, and forgets it. Answers may take longer from
@@ -63,7 +63,7 @@ func (l *Link) Late(now int64, sequence uint32) (u Unanswered, ok bool) {
 	return Unanswered{}, false
 }
 
-// Awaited notes how long an answer to a request that was not given up has taken.
+// Awaited records how long an answer to a request that was not given up has taken.
 func (l *Link) Awaited(took int64) {
 	if l.late.timeout == 0 {
 		return
@@ -81,22 +81,22 @@ func (l *Link) Awaited(took int64) {
 // AnsweredLate handles an answer that came after its request was given up. If the answer
 // is final, the copy of the message that waits or is under way is not needed.
 func (l *Lane) AnsweredLate(link *Link, u Unanswered, a sms.Answer) {
-	l.slots.Thaw(&link.Outlet)
+	l.Window.slots.Thaw(&link.Outlet)
 	if u.Asked {
-		l.asking.rests = 0
+		l.Window.asking.rests = 0
 	}
-	o, known := l.unknown[u.ID]
+	o, known := l.Queues.unknown[u.ID]
 	if !known || a.Code != sms.OK && a.Code.Retryable() {
 		return
 	}
 	m, as := o.message, o.message
 	m.Flags |= sms.Settled
-	delete(l.unknown, u.ID)
+	delete(l.Queues.unknown, u.ID)
 	l.stats().Late.Add(1)
 	if a.Code == sms.OK {
 		m.Origin.Tally.Sent.Add(1)
 	}
-	if a.Code == sms.OK && o.left != m { // it was made before what has become of its attempt was noted
+	if a.Code == sms.OK && o.left != m { // it was made before what has become of its attempt was recorded
 		as = o.left
 		as.Flags |= sms.Settled
 		as.Attempts, as.Losses, as.Throttles, as.Tried, as.Sends = m.Attempts, m.Losses, m.Throttles, m.Tried, m.Sends

@@ -230,7 +230,7 @@ const (
 	Over             // no more PDUs follow
 )
 
-// Enter notes the phase of the session, unless it is in a later one.
+// Enter records the phase of the session, unless it is in a later one.
 func (d *Dialogue) Enter(p Phase) { d.Phase = max(d.Phase, p) }
 
 // LoginDecided ends the phase LoggingIn. Others follow if the login was accepted, or if the

@@ -125,8 +125,8 @@ func TestPageTried(t *testing.T) {
 	if used := d.used.Used(); used > n*queue.EntrySize {
 		t.Errorf("%d octets are used", used)
 	}
-	if len(d.paging.tried) != 0 {
-		t.Errorf("%d are noted", len(d.paging.tried))
+	if len(d.Queues.paging.tried) != 0 {
+		t.Errorf("%d are noted", len(d.Queues.paging.tried))
 	}
 	d.now += 60 * second
 	d.aside = 0

@@ -30,8 +30,8 @@ const (
 	longestRest = int64(8e9) // and at most, because many accounts' lanes may be down for long
 )
 
-// noteDown notes since when the lane is not reachable.
-func (l *Lane) noteDown(now int64) {
+// markDown records since when the lane is not reachable.
+func (l *Lane) markDown(now int64) {
 	switch {
 	case l.isReachable():
 		l.moving.downSince, l.moving.rest = 0, 0
@@ -61,12 +61,12 @@ func (l *Lane) hasFailed(now int64) bool {
 // refused.
 func (l *Lane) Move(now int64, give func(*Share, *sms.Message)) (more bool) {
 	mv := &l.moving
-	failed := l.Len() > 0 && l.hasFailed(now)
+	failed := l.Queues.Len() > 0 && l.hasFailed(now)
 	rest := mv.rest
 	if l.policy.Process.Draining() {
 		rest = min(rest, leastRest)
 	}
-	if l.Len() == 0 || now < mv.searched+rest || !failed && !l.leaving {
+	if l.Queues.Len() == 0 || now < mv.searched+rest || !failed && !l.leaving {
 		return false
 	}
 	plan := l.planMoves(now, failed)
@@ -130,9 +130,9 @@ func (p *plan) add(now int64, s *Share, m *sms.Message, always bool) bool {
 // are read part by part, and those that stay are taken out of memory again.
 func (l *Lane) planMoves(now int64, failed bool) (p plan) {
 	empties := l.gone || l.leaving && isHopeless(l)
-	l.mu.Lock()
-	shares := l.shares
-	l.mu.Unlock()
+	l.Queues.mu.Lock()
+	shares := l.Queues.shares
+	l.Queues.mu.Unlock()
 	left := moveAtATime
 	for n := 0; n < len(shares) && left > 0 && !p.reads; n++ {
 		s := shares[l.moving.share%len(shares)]
@@ -143,19 +143,19 @@ func (l *Lane) planMoves(now int64, failed bool) (p plan) {
 		if end && (empties || failed) {
 			end = l.planDue(s, &left, now, empties, &p)
 		}
-		l.waiting -= before - s.queue.Len()
-		l.rest(s, now)
+		l.Queues.waiting -= before - s.queue.Len()
+		l.Queues.rest(s, now)
 		if end {
 			l.moving.share = (l.moving.share + 1) % len(shares)
 		}
 	}
 	if empties || failed {
-		l.suspects.waiting = slices.DeleteFunc(l.suspects.waiting, func(s suspect) bool {
+		l.Queues.suspects = slices.DeleteFunc(l.Queues.suspects, func(s suspect) bool {
 			return p.add(now, s.share, s.message, empties)
 		})
 	}
 	p.more = p.more || len(p.moves) > 0 && left <= 0 && !p.reads
-	l.load()
+	l.Queues.load()
 	return p
 }
 
@@ -169,7 +169,7 @@ func (l *Lane) planLater(s *Share, left *int, now int64, empties bool, p *plan) 
 			p.add(now, s, e.Message, true)
 			return queue.Leaves
 		},
-		Ask: func(e *queue.Entry) bool { return l.ask(s, e) },
+		Ask: func(e *queue.Entry) bool { return l.Queues.ask(s, e) },
 	}
 	end = s.queue.TakeLater(left, wanted, &t)
 	p.reads = p.reads || t.Absent
@@ -194,11 +194,11 @@ func (l *Lane) planDue(s *Share, left *int, now int64, empties bool, p *plan) (e
 				return queue.Leaves
 			}
 			if e.IsLoaded() {
-				l.unload(s, e)
+				l.Queues.unload(s, e)
 			}
 			return queue.Stays
 		},
-		Ask: func(e *queue.Entry) bool { return l.ask(s, e) },
+		Ask: func(e *queue.Entry) bool { return l.Queues.ask(s, e) },
 	}
 	end = s.queue.TakeDue(now, left, &t)
 	switch {
@@ -231,29 +231,15 @@ func (l *Lane) move(now int64, mv move) bool {
 		l.settled(mv.from, m, m, sms.Answer{Code: sms.BadDestination, At: now}, 0)
 		return false
 	}
-	l.unknown.forget(m)
+	l.Queues.unknown.forget(m)
 	mv.from.Transfer(mv.to, m)
 	return true
 }
 
-// Unfit notes that messages with ids up to this one may not fit the lane's peer, because they were
-// accepted for another one, or for other options. Any goroutine may call it.
-func (l *Lane) Unfit(id uint64) {
-	for {
-		last := l.unfit.Load()
-		if id <= last || l.unfit.CompareAndSwap(last, id) {
-			return
-		}
-	}
-}
-
-// MayBeUnfit reports whether a message may be one of those. Any goroutine may call it.
-func (l *Lane) MayBeUnfit(id uint64) bool { return id <= l.unfit.Load() }
-
 // failOver moves a message that was sent in vain to another lane. It is counted there from now on.
 // A late answer does not find it any more.
 func (l *Lane) failOver(from, to *Share, m *sms.Message) {
-	l.unknown.forget(m)
+	l.Queues.unknown.forget(m)
 	l.stats().FailedOver.Add(1)
 	from.Transfer(to, m)
 	l.handed = append(l.handed, move{m, from, to})

@@ -27,7 +27,7 @@ func (d *desk) moveParts(to *desk, after func()) (n int) {
 			if s.Lane != to.Lane {
 				d.t.Error("a message moves to a share of another lane")
 			}
-			to.Push(d.now, s, m)
+			to.Queues.Push(d.now, s, m)
 			n++
 		})
 		after()
@@ -64,8 +64,8 @@ func TestMove(t *testing.T) {
 	if n := d.move(to); n != many+10 || d.moved != n || d.Stats.Moved.Load() != int64(n) {
 		t.Fatalf("%d messages move, %d noted", n, d.moved)
 	}
-	if d.Queued.Load() != 0 || to.Queued.Load() != queued || d.used.Used() != used || d.Len() != 5 || to.Len() != many+10 {
-		t.Errorf("%d and %d messages are counted, %d octets; %d and %d wait", d.Queued.Load(), to.Queued.Load(), d.used.Used(), d.Len(), to.Len())
+	if d.Queued.Load() != 0 || to.Queued.Load() != queued || d.used.Used() != used || d.Queues.Len() != 5 || to.Queues.Len() != many+10 {
+		t.Errorf("%d and %d messages are counted, %d octets; %d and %d wait", d.Queued.Load(), to.Queued.Load(), d.used.Used(), d.Queues.Len(), to.Queues.Len())
 	}
 	last := map[string]uint64{}
 	for to.send(); len(to.under) > 0; to.answer(sms.OK) {
@@ -94,8 +94,8 @@ func TestMove(t *testing.T) {
 func (d *desk) wantEmptyBut(other *desk) {
 	d.t.Helper()
 	d.Publish()
-	if d.Queued.Load() != 0 || d.Len() != 0 || d.used.Used() != int64(other.Len())*(&sms.Message{}).Size() {
-		d.t.Errorf("%d queued, %d wait, %d octets", d.Queued.Load(), d.Len(), d.used.Used())
+	if d.Queued.Load() != 0 || d.Queues.Len() != 0 || d.used.Used() != int64(other.Queues.Len())*(&sms.Message{}).Size() {
+		d.t.Errorf("%d queued, %d wait, %d octets", d.Queued.Load(), d.Queues.Len(), d.used.Used())
 	}
 }
 
@@ -193,8 +193,8 @@ func TestMoveSome(t *testing.T) {
 		}
 		d.now += longestRest
 	}
-	if n != 20 || d.Len() != stay || d.Queued.Load() != stay {
-		t.Errorf("%d messages move, %d stay", n, d.Len())
+	if n != 20 || d.Queues.Len() != stay || d.Queued.Load() != stay {
+		t.Errorf("%d messages move, %d stay", n, d.Queues.Len())
 	}
 	d.connect()
 	if m, _, _ := d.send(); m != 10 || d.under[0].Message.ID != 1 {
@@ -264,8 +264,8 @@ func TestMoveLeaving(t *testing.T) {
 		d.submit("a", 2, nil) // after it was gone
 		d.now += 2 * second
 		moved := d.move(to)
-		if want := map[bool]int{true: 2, false: 0}[routed]; moved != want || d.Len() != 0 {
-			t.Errorf("routed %t: %d messages move after the end, %d stay", routed, moved, d.Len())
+		if want := map[bool]int{true: 2, false: 0}[routed]; moved != want || d.Queues.Len() != 0 {
+			t.Errorf("routed %t: %d messages move after the end, %d stay", routed, moved, d.Queues.Len())
 		}
 		if want := map[bool]int{true: 0, false: 7}[routed]; len(d.ended) != want || d.Stats.Failed.Load() != int64(want) {
 			t.Errorf("routed %t: %d messages end, want %d", routed, len(d.ended), want)
@@ -293,8 +293,8 @@ func TestMoveHopeless(t *testing.T) {
 	d.submit("", 6, nil)
 	d.Leave()
 	d.Publish()
-	if n := d.move(to); n != 6 || d.Len() != 0 || to.Len() != 6 {
-		t.Errorf("%d messages move, %d stay", n, d.Len())
+	if n := d.move(to); n != 6 || d.Queues.Len() != 0 || to.Queues.Len() != 6 {
+		t.Errorf("%d messages move, %d stay", n, d.Queues.Len())
 	}
 }
 
@@ -310,11 +310,11 @@ func TestMoveSuspects(t *testing.T) {
 	d.send() // one is sent alone, the other waits
 	d.lose(l)
 	d.lose(other)
-	if len(d.suspects.waiting) == 0 {
+	if len(d.Queues.suspects) == 0 {
 		t.Fatal("no suspect waits")
 	}
 	d.wait(40)
-	if n := d.move(to); n != 2 || d.Len() != 0 {
+	if n := d.move(to); n != 2 || d.Queues.Len() != 0 {
 		t.Errorf("%d messages move", n)
 	}
 	for to.send(); len(to.under) > 0; to.send() {

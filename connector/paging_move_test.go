@@ -18,10 +18,10 @@ func (d *desk) moveAll(to *desk) (ids []uint64, most int, rested int64) {
 			more = d.Move(d.now, func(s *Share, m *sms.Message) {
 				ids = append(ids, m.ID)
 				rest, rested = 0, d.now-begin
-				to.Push(d.now, s, m)
+				to.Queues.Push(d.now, s, m)
 			})
 			inMemory := len(d.disk.wanted[d.Lane])
-			d.Shares(func(s *Share) { inMemory += s.queue.Len() - s.queue.Absent() })
+			d.Queues.Shares(func(s *Share) { inMemory += s.queue.Len() - s.queue.Absent() })
 			most = max(most, inMemory)
 		}
 		if d.read(1000) == 0 {
@@ -63,8 +63,8 @@ func TestMoveFromDisk(t *testing.T) {
 			t.Errorf("%s: rested %d s although bodies were read", name, rested/second)
 		}
 		inMemory := 0
-		to.Shares(func(s *Share) { inMemory += s.queue.Len() - s.queue.Absent() })
-		if limit := to.paging.limits.behind; inMemory > limit {
+		to.Queues.Shares(func(s *Share) { inMemory += s.queue.Len() - s.queue.Absent() })
+		if limit := to.Queues.paging.limits.behind; inMemory > limit {
 			t.Errorf("%s: %d bodies are in memory where they have moved to", name, inMemory)
 		}
 		if n := len(to.readAll()); n != len(want) {
@@ -148,7 +148,7 @@ func TestRemove(t *testing.T) {
 		{arrived(2), true, false}, {arrived(2), false, false}, {arrived(4), true, true}, {arrived(5), false, false},
 		{scheduled(5), true, true}, {scheduled(6), true, false}, {arrived(77), false, false},
 	} {
-		m, found := d.Remove(d.now, s, want.w)
+		m, found := d.Queues.Remove(d.now, s, want.w)
 		if found != want.found || (m != nil) != want.inMemory || m != nil && m.ID != want.w.ID {
 			t.Errorf("%+v: found %t, %+v", want, found, m)
 		}
@@ -161,18 +161,18 @@ func TestRemove(t *testing.T) {
 	}
 	d.connect()
 	d.want("its body is being read", 0, 0, 0)
-	if _, found := d.Remove(d.now, s, arrived(1)); !found {
+	if _, found := d.Queues.Remove(d.now, s, arrived(1)); !found {
 		t.Error("a message whose body is being read is not found")
 	}
 	d.want("the one behind it", 1, 0, 0)
-	if _, found := d.Remove(d.now, s, arrived(3)); found {
+	if _, found := d.Queues.Remove(d.now, s, arrived(3)); found {
 		t.Error("a message is found that is under way")
 	}
 	d.read(1)
 	link, id := d.under[0].Link, d.under[0].Message.ID
 	d.answer(sms.Timeout)
 	d.AnsweredLate(link, Unanswered{ID: id}, sms.Answer{Code: sms.OK})
-	if _, found := d.Remove(d.now, s, arrived(3)); found {
+	if _, found := d.Queues.Remove(d.now, s, arrived(3)); found {
 		t.Error("a message is found whose outcome is known")
 	}
 	d.readAll()
@@ -186,13 +186,13 @@ func TestRemove(t *testing.T) {
 func TestRemoveSuspect(t *testing.T) {
 	t.Parallel()
 	d, _ := suspected(t, "instances: 1, window: 10, static: true")
-	for _, waiting := range slices.Clone(d.suspects.waiting) {
-		m, found := d.Remove(d.now, waiting.share, waitingOf(waiting.message))
+	for _, waiting := range slices.Clone(d.Queues.suspects) {
+		m, found := d.Queues.Remove(d.now, waiting.share, waitingOf(waiting.message))
 		if !found || m != waiting.message {
 			t.Errorf("suspect %d: found %t", waiting.message.ID, found)
 		}
 	}
-	if n := len(d.suspects.waiting); n > 0 {
+	if n := len(d.Queues.suspects); n > 0 {
 		t.Errorf("%d suspects are left", n)
 	}
 }
@@ -207,7 +207,7 @@ func TestMoveGoesOn(t *testing.T) {
 	d.wait(40)
 	moved := 0
 	for rounds := 0; rounds == 0 || d.MovesOn(); rounds++ {
-		for d.Move(d.now, func(s *Share, m *sms.Message) { moved++; to.Push(to.now, s, m) }) {
+		for d.Move(d.now, func(s *Share, m *sms.Message) { moved++; to.Queues.Push(to.now, s, m) }) {
 		}
 		for d.read(1000) != 0 {
 		}

@@ -48,7 +48,7 @@ func runPaging(t *testing.T, seed uint64) {
 	w := &world{t: t, seed: seed, random: random, desks: [2]*desk{from, to}, all: map[uint64]*known{}}
 	to.disk = from.addDisk([]int64{1, 5000, 0}[seed%3])
 	for _, d := range w.desks {
-		d.paging.limits = pagingLimits{behind: 3, octets: random.Int64N(2000), after: second, ahead: 4, least: 2, all: 8, reads: 1 + random.IntN(6)}
+		d.Queues.paging.limits = pagingLimits{behind: 3, octets: random.Int64N(2000), after: second, ahead: 4, least: 2, all: 8, reads: 1 + random.IntN(6)}
 		d.onEnd = w.end
 		d.writes, d.noted = seed%2 == 0, seed%5
 	}
@@ -105,7 +105,7 @@ func (w *world) step() {
 				copyMessage(m, &k.message)
 			})
 			k.desk = d
-			d.Push(d.now, s, m)
+			d.Queues.Push(d.now, s, m)
 		}
 	case 2, 3:
 		for range random.IntN(20) {
@@ -155,7 +155,7 @@ func (w *world) restore() {
 	d, k := w.desks[0], w.old[0]
 	w.old = w.old[1:]
 	k.desk = d
-	d.Restore(d.now, d.share(k.account), waitingOf(&k.message))
+	d.Queues.Restore(d.now, d.share(k.account), waitingOf(&k.message))
 }
 
 // read reads some of the bodies that were asked for, in any order.
@@ -172,7 +172,7 @@ func (w *world) read(d *desk) {
 	}
 }
 
-// end notes that a message has ended.
+// end records that a message has ended.
 func (w *world) end(id uint64) {
 	w.t.Helper()
 	k := w.all[id]
@@ -238,7 +238,7 @@ func (w *world) lose(i int) {
 	d, l := w.desks[0], w.sessions[i]
 	w.sessions = append(w.sessions[:i], w.sessions[i+1:]...)
 	w.late = nil
-	d.Over(&l.Outlet)
+	d.Window.Over(&l.Outlet)
 	for i := 0; i < len(d.under); {
 		if d.under[i].Link == l {
 			w.answer(d, i, sms.Lost)
@@ -246,7 +246,7 @@ func (w *world) lose(i int) {
 			i++
 		}
 	}
-	if d.Closed(d.now, l) {
+	if d.Window.Closed(d.now, l) {
 		d.dialed = append(d.dialed, l.Instance)
 	}
 }
@@ -255,7 +255,7 @@ func (w *world) answerLate() {
 	d, late := w.desks[0], w.late[0]
 	w.late = w.late[1:]
 	k := w.all[late.id]
-	_, known := d.unknown[late.id]
+	_, known := d.Queues.unknown[late.id]
 	d.AnsweredLate(late.link, Unanswered{ID: late.id}, sms.Answer{Code: sms.OK, At: d.now})
 	if known && !k.ended {
 		k.ended = true
@@ -272,7 +272,7 @@ func (w *world) move() {
 				w.t.Fatalf("seed %d: message %d moves: %+v", w.seed, m.ID, k)
 			}
 			k.desk = to
-			to.Push(to.now, s, m)
+			to.Queues.Push(to.now, s, m)
 		})
 	}
 }
@@ -284,8 +284,8 @@ func (w *world) remove(id uint64) {
 		return
 	}
 	for _, d := range w.desks {
-		s := d.Share(k.message.Origin, 100)
-		m, found := d.Remove(d.now, s, waitingOf(&k.message))
+		s := d.Queues.Share(k.message.Origin, 100)
+		m, found := d.Queues.Remove(d.now, s, waitingOf(&k.message))
 		waits := k.desk == d && !k.under && !k.ended
 		expired := k.message.Expires != 0 && k.message.Expires < d.now
 		if found && !waits || waits && !expired && !found {
@@ -298,12 +298,12 @@ func (w *world) remove(id uint64) {
 			m.Release()
 		}
 		if found && m == nil && w.random.IntN(2) == 0 { // it comes back, while its body may be being read
-			d.Restore(d.now, s, waitingOf(&k.message))
+			d.Queues.Restore(d.now, s, waitingOf(&k.message))
 			continue
 		}
 		if found {
 			w.end(id)
-			if _, there := d.Remove(d.now, s, waitingOf(&k.message)); there {
+			if _, there := d.Queues.Remove(d.now, s, waitingOf(&k.message)); there {
 				w.t.Fatalf("seed %d: message %d is there after it was removed", w.seed, id)
 			}
 		}
@@ -323,7 +323,7 @@ func (w *world) check() {
 	for _, d := range w.desks {
 		d.Publish()
 		var waiting int64
-		d.Shares(func(s *Share) {
+		d.Queues.Shares(func(s *Share) {
 			q := &s.queue
 			waiting += int64(q.Len())
 			absent := 0
@@ -339,19 +339,19 @@ func (w *world) check() {
 				w.t.Fatalf("seed %d: absent %d, counted %d", w.seed, absent, q.Absent())
 			}
 		})
-		for _, s := range d.suspects.waiting {
+		for _, s := range d.Queues.suspects {
 			used += s.message.Size()
 		}
 		for _, s := range d.under {
 			used += s.Message.Size()
 		}
-		used += int64(d.paging.ending) * queue.EntrySize
-		if len(d.paging.reads) > d.paging.limits.reads {
-			w.t.Fatalf("seed %d: %d bodies are being read", w.seed, len(d.paging.reads))
+		used += int64(d.Queues.paging.ending) * queue.EntrySize
+		if len(d.Queues.paging.reads) > d.Queues.paging.limits.reads {
+			w.t.Fatalf("seed %d: %d bodies are being read", w.seed, len(d.Queues.paging.reads))
 		}
-		waiting += int64(len(d.suspects.waiting) + d.paging.ending)
-		if int64(d.Len()) != waiting {
-			w.t.Fatalf("seed %d: %d wait, counted are %d", w.seed, waiting, d.Len())
+		waiting += int64(len(d.Queues.suspects) + d.Queues.paging.ending)
+		if int64(d.Queues.Len()) != waiting {
+			w.t.Fatalf("seed %d: %d wait, counted are %d", w.seed, waiting, d.Queues.Len())
 		}
 		scheduled += d.Queued.Load() - waiting - int64(len(d.under))
 	}
@@ -372,7 +372,7 @@ func (w *world) finish() {
 	for !up && len(w.sessions) > 0 {
 		w.lose(0)
 	}
-	for n := 0; w.desks[0].Len()+len(w.desks[0].under)+w.desks[1].Len()+len(w.desks[1].under) > 0; n++ {
+	for n := 0; w.desks[0].Queues.Len()+len(w.desks[0].under)+w.desks[1].Queues.Len()+len(w.desks[1].under) > 0; n++ {
 		for up && len(w.desks[0].dialed) > 0 {
 			w.sessions = append(w.sessions, w.desks[0].connect())
 		}
@@ -395,7 +395,7 @@ func (w *world) finish() {
 		w.move()
 		w.check()
 		if n > 20_000 {
-			w.t.Fatalf("seed %d: %d and %d messages never leave", w.seed, w.desks[0].Len(), w.desks[1].Len())
+			w.t.Fatalf("seed %d: %d and %d messages never leave", w.seed, w.desks[0].Queues.Len(), w.desks[1].Queues.Len())
 		}
 	}
 	for id, k := range w.all {

@@ -20,7 +20,7 @@ func (d *desk) restore(account string, n int, fill func(*sms.Message)) {
 			fill(&m)
 		}
 		d.disk.write(&m)
-		d.Restore(d.now, s, waitingOf(&m))
+		d.Queues.Restore(d.now, s, waitingOf(&m))
 	}
 }
 
@@ -63,7 +63,7 @@ func TestRestore(t *testing.T) {
 			restored++
 			m := sms.Message{ID: restored, Origin: d.share("a").Origin, Arrived: start + int64(restored)}
 			d.disk.write(&m)
-			d.Restore(d.now, d.share("a"), waitingOf(&m))
+			d.Queues.Restore(d.now, d.share("a"), waitingOf(&m))
 		}
 	}
 	if q := d.Queued.Load(); q != old+old/10 {
@@ -87,7 +87,7 @@ func TestReadAhead(t *testing.T) {
 	d.submit("b", 3, nil)
 	d.connect()
 	d.want("others go on", 3, 0, 0)
-	ahead := d.paging.limits.ahead
+	ahead := d.Queues.paging.limits.ahead
 	if k.reads != ahead {
 		t.Errorf("%d bodies are asked for, want %d", k.reads, ahead)
 	}
@@ -141,7 +141,7 @@ func TestPageOut(t *testing.T) {
 		d.submit("c", 10, later)
 		d.submit("d", 10, func(m *sms.Message) { m.DeliverAt = d.now + second; k.write(m) })
 		absent := map[string]int{}
-		d.Shares(func(s *Share) { absent[s.Origin.Account] = s.queue.Absent() })
+		d.Queues.Shares(func(s *Share) { absent[s.Origin.Account] = s.queue.Absent() })
 		want := map[string]int{"a": 100, "b": 0, "c": 10, "d": 0}
 		if !durable {
 			want["a"], want["c"] = 0, 0
@@ -177,13 +177,13 @@ func TestPageOutNot(t *testing.T) {
 	d.connect()
 	d.submit("a", 1, nil)
 	d.send()
-	behind := d.paging.limits.behind
+	behind := d.Queues.paging.limits.behind
 	d.submit("a", behind, func(m *sms.Message) { k.write(m) })
 	d.used.SetKeep(1)
 	d.answer(sms.Timeout)
 	s, m := d.accept("a", nil)
 	m.Attempts = 1
-	d.Push(d.now, s, m)
+	d.Queues.Push(d.now, s, m)
 	if n := s.queue.Absent(); n != 0 {
 		t.Errorf("%d messages are on disk alone", n)
 	}
@@ -222,7 +222,7 @@ func TestExpireOnDisk(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, "instances: 1, window: 10, static: true")
 	k := d.addDisk(0)
-	most := d.paging.limits.reads / 2
+	most := d.Queues.paging.limits.reads / 2
 	many := 6*most + 100
 	d.restore("a", many, func(m *sms.Message) {
 		if m.ID > 5 {
@@ -241,8 +241,8 @@ func TestExpireOnDisk(t *testing.T) {
 	for d.read(1000) > 0 {
 	}
 	d.Publish()
-	if n, q := d.Stats.Expired.Load(), d.Queued.Load(); n != int64(many-5-1+10) || q != 5 || d.Len() != 5 {
-		t.Errorf("%d expired, %d queued, %d wait", n, q, d.Len())
+	if n, q := d.Stats.Expired.Load(), d.Queued.Load(); n != int64(many-5-1+10) || q != 5 || d.Queues.Len() != 5 {
+		t.Errorf("%d expired, %d queued, %d wait", n, q, d.Queues.Len())
 	}
 	if len(d.ended) != many-5-1+10 || len(k.unreadable) != 1 {
 		t.Errorf("%d ended, %d unreadable", len(d.ended), len(k.unreadable))
@@ -275,7 +275,7 @@ func TestExpireOnDiskLeavesRoom(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, "instances: 1, window: 10, static: true")
 	k := d.addDisk(0)
-	d.restore("a", 2*d.paging.limits.reads, func(m *sms.Message) { m.Expires = d.now + second })
+	d.restore("a", 2*d.Queues.paging.limits.reads, func(m *sms.Message) { m.Expires = d.now + second })
 	d.restore("b", 1, nil)
 	d.now += 2 * second
 	d.Tick(d.now)
@@ -299,7 +299,7 @@ func TestEntrySize(t *testing.T) { // alone: it looks at the whole heap
 		before := heap()
 		for id := range uint64(messages) {
 			w.ID, w.Arrived = id, start-3600*second+int64(id)
-			d.Restore(d.now, s, w)
+			d.Queues.Restore(d.now, s, w)
 		}
 		each := (heap() - before) / messages
 		t.Logf("%s: %d octets", name, each)
@@ -319,6 +319,6 @@ func BenchmarkRestore(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		id++
-		d.Restore(d.now, s, queue.Waiting{ID: id, Arrived: start - 3600*second + int64(id)})
+		d.Queues.Restore(d.now, s, queue.Waiting{ID: id, Arrived: start - 3600*second + int64(id)})
 	}
 }

@@ -11,7 +11,7 @@ import (
 type Policy struct {
 	Settler Settler
 	Gate    Gate
-	Notes   Notes
+	Intents Intents
 	Bodies  Bodies
 	Router  Router
 	Links   Links
@@ -22,30 +22,30 @@ type Policy struct {
 type Settler interface {
 	// Settle decides what follows from the answer to a message.
 	Settle(l *Lane, m *sms.Message, a sms.Answer, alone bool) Outcome
-	// Tried notes an attempt after which the message is sent again, by this lane or another: sent is when it was
+	// Tried records an attempt after which the message is sent again, by this lane or another: sent is when it was
 	// written, 0 if it was not.
 	Tried(l *Lane, m *sms.Message, a sms.Answer, sent int64)
-	// Ended notes how a message ended, once for each: a peer has accepted it, or it was
+	// Ended records how a message ended, once for each: a peer has accepted it, or it was
 	// given up. sent is when it was written last, 0 if it never was.
 	Ended(l *Lane, m *sms.Message, a sms.Answer, sent int64)
-	// Doubled notes the answer to a copy of a message that had ended before.
+	// Doubled records the answer to a copy of a message that had ended before.
 	Doubled(l *Lane, m *sms.Message, a sms.Answer)
 	// Halted reports whether no more messages are to leave: the gateway is stopping, and
 	// what waits is in a store, or the store does not follow.
 	Halted(now int64) bool
-	// Unreadable notes that the lane has dropped a message that cannot be read.
+	// Unreadable records that the lane has dropped a message that cannot be read.
 	Unreadable(l *Lane, s *Share, id uint64)
 }
 
-// Notes say in the store which messages are about to leave.
-type Notes interface {
-	// Leaves notes that a message is about to leave, so that it is not sent
-	// again if the gateway is killed. It returns what IsNoted is asked for; 0: nothing is
-	// stored, and the message leaves without a note.
-	Leaves(l *Lane, m *sms.Message) (note uint64)
-	// IsNoted reports whether a note is safe.
-	IsNoted(note uint64) bool
-	// Stays takes back the note of a message that has not left after all.
+// Intents say in the store which messages are about to leave.
+type Intents interface {
+	// Leaves stores that a message is about to leave, so that it is not sent
+	// again if the gateway is killed. It returns what IsStored is asked for; 0: nothing is
+	// stored, and the message leaves without an intent.
+	Leaves(l *Lane, m *sms.Message) (token uint64)
+	// IsStored reports whether an intent is safe.
+	IsStored(token uint64) bool
+	// Stays takes back the intent of a message that has not left after all.
 	Stays(l *Lane, m *sms.Message)
 }
 
@@ -71,7 +71,7 @@ type Router interface {
 
 // Links are what the gateway knows of its sessions with SMSCs.
 type Links interface {
-	// Disconnected notes that a session of an out connector is over, and how long its
+	// Disconnected records that a session of an out connector is over, and how long its
 	// instance rests.
 	Disconnected(now int64, l *Link, rest time.Duration)
 	// HoldOver is called when the hold of the lane's connector has ended by its time.
@@ -89,7 +89,7 @@ type Process interface {
 type Outcome struct {
 	Again bool   // the message returns to the queue, to be sent at its NotBefore or later
 	To    *Share // the share of another lane that takes the message; nil: none
-	Kept  uint64 // with Again, what IsNoted is asked for: the store has the message as it is now; 0: it has not
+	Kept  uint64 // with Again, what IsStored is asked for: the store has the message as it is now; 0: it has not
 	Aside bool   // the message waits elsewhere now: it leaves the lane and has not ended
 	Pause int64  // the lane sends nothing before this time; 0: it does not pause
 }

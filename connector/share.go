@@ -220,16 +220,16 @@ func (a *Arrivals) Flush() {
 // push adds an accepted message.
 func (s *Share) push(m *sms.Message, now int64) {
 	s.queue.Push(m, now)
-	s.Lane.waits(s, now)
+	s.Lane.Queues.waits(s, now)
 }
 
 // pushBack returns a message to its place in the queue.
 func (s *Share) pushBack(m *sms.Message, now int64) {
 	s.queue.PushBack(m, now)
-	s.Lane.waits(s, now)
+	s.Lane.Queues.waits(s, now)
 }
 
-// isDue notes that a scheduled message is due, and counts with the others from now on.
+// isDue records that a scheduled message is due, and counts with the others from now on.
 func (s *Share) isDue(m *sms.Message) {
 	if m.Flags&sms.Scheduled == 0 {
 		return
@@ -237,26 +237,4 @@ func (s *Share) isDue(m *sms.Message) {
 	m.Flags &^= sms.Scheduled
 	s.Origin.Tally.Scheduled.Add(-1)
 	s.add(1)
-}
-
-// Share returns the share of an origin's account in the lane. A new share may take percent
-// of the free room. Share is safe for concurrent use.
-func (l *Lane) Share(o *sms.Origin, percent int) *Share {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if s := l.byOrigin[o]; s != nil {
-		return s
-	}
-	for _, s := range l.shares {
-		if s.Origin == o || o.IsClient() && s.Origin.Account == o.Account {
-			l.byOrigin[o] = s
-			return s
-		}
-	}
-	s := &Share{Lane: l, Origin: o}
-	s.queue.Init()
-	s.SetPercent(percent)
-	l.shares = append(l.shares, s)
-	l.byOrigin[o] = s
-	return s
 }

@@ -11,36 +11,36 @@ func TestSurplus(t *testing.T) {
 
 	d := newDesk(t, onDemand) // all are parked
 	d.Home().SetSockets(1)
-	if !d.Home().HasSurplus() || len(d.Attach()) != 0 || used(d) != 1 || d.Home().HasSurplus() {
+	if !d.Home().HasSurplus() || len(d.Window.Attach()) != 0 || used(d) != 1 || d.Home().HasSurplus() {
 		t.Errorf("parked: %d instances are left", used(d))
 	}
 	d.Home().SetSockets(2)
-	if d.Attach(); used(d) != 2 {
+	if d.Window.Attach(); used(d) != 2 {
 		t.Errorf("more again: there are %d instances", used(d))
 	}
 
 	d = newDesk(t, static) // all are being connected
 	d.Home().SetSockets(2)
-	if dial := d.Attach(); len(dial) != 0 || !d.Home().HasSurplus() {
+	if dial := d.Window.Attach(); len(dial) != 0 || !d.Home().HasSurplus() {
 		t.Errorf("an instance that is being connected was given back: %v", dial)
 	}
-	if d.Park(d.dialed[2]) || d.dialing != 2 || d.Home().HasSurplus() {
-		t.Errorf("%d instances are being connected", d.dialing)
+	if d.Window.Park(d.dialed[2]) || d.Window.dialing != 2 || d.Home().HasSurplus() {
+		t.Errorf("%d instances are being connected", d.Window.dialing)
 	}
-	if !d.Park(d.dialed[1]) || d.dialing != 2 {
+	if !d.Window.Park(d.dialed[1]) || d.Window.dialing != 2 {
 		t.Error("an instance that is needed was given back")
 	}
 	d.dialed = d.dialed[:2]
 	l := d.connect()
 	d.Home().SetSockets(1)
 	l.LoggedOut = true
-	d.Over(&l.Outlet)
-	if d.Closed(d.now, l) || d.Home().HasSurplus() || d.dialing != 1 {
-		t.Errorf("a session's instance was not given back: %d are being connected", d.dialing)
+	d.Window.Over(&l.Outlet)
+	if d.Window.Closed(d.now, l) || d.Home().HasSurplus() || d.Window.dialing != 1 {
+		t.Errorf("a session's instance was not given back: %d are being connected", d.Window.dialing)
 	}
 	d.Home().SetSockets(3)
-	if dial := d.Attach(); len(dial) != 2 || d.dialing != 3 {
-		t.Errorf("%d instances must be connected, %d are being connected", len(dial), d.dialing)
+	if dial := d.Window.Attach(); len(dial) != 2 || d.Window.dialing != 3 {
+		t.Errorf("%d instances must be connected, %d are being connected", len(dial), d.Window.dialing)
 	}
 }
 
@@ -56,7 +56,7 @@ func TestWindowOfASession(t *testing.T) {
 	larger.Window = 50
 	d.Home().SetConfig(&larger)
 	l.BoundAt = d.now
-	d.Bound(l, true)
+	d.Window.Bound(l, true)
 	if n := l.unused + len(l.slots); n != 2 {
 		t.Errorf("it has %d slots, not 2", n)
 	}

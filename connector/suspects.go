@@ -9,15 +9,14 @@ import (
 // suspectAfter is how many sessions may end under a message before it is sent alone.
 const suspectAfter = 2
 
-// suspects are messages under which sessions have ended. One of them may end every session
-// by which it is sent. To find that one, and to spare the others, each suspect is sent in
-// a session that has nothing else under way. If there are several sessions, all but one
-// may have suspects; that one stays for other messages.
+// suspects are the sessions that are reserved for suspects, which wait in the lane's Queues. If there are several sessions, all
+// but one may have suspects; that one stays for other messages.
 type suspects struct {
-	waiting []suspect
-	outlets []*Outlet // sessions that are reserved for suspects
+	outlets []*Outlet
 }
 
+// A suspect is a message under which sessions have ended. It may end every session by which it is sent. To find such a one, and
+// to spare the others, each suspect is sent in a session that has nothing else under way.
 type suspect struct {
 	message *sms.Message
 	share   *Share
@@ -26,10 +25,11 @@ type suspect struct {
 // next takes and returns the slot for the next suspect, or nil if there is none now.
 // It reserves as many sessions for suspects as are needed and allowed.
 func (s *suspects) next(l *Lane, now int64) *Slot {
-	for len(s.waiting) > 0 && l.isOver(now, s.waiting[0].share, s.waiting[0].message, s.waiting[0].message.Expires) {
-		s.waiting = s.waiting[1:]
+	waiting := &l.Queues.suspects
+	for len(*waiting) > 0 && l.isOver(now, (*waiting)[0].share, (*waiting)[0].message, (*waiting)[0].message.Expires) {
+		*waiting = (*waiting)[1:]
 	}
-	if len(s.waiting) == 0 {
+	if len(*waiting) == 0 {
 		s.releaseIdle(l)
 		return nil
 	}
@@ -43,14 +43,14 @@ func (s *suspects) next(l *Lane, now int64) *Slot {
 		}
 		idle++
 	}
-	for idle < len(s.waiting) && len(s.outlets) < max(1, l.Online()-1) {
-		front := l.slots.Front()
+	for idle < len(*waiting) && len(s.outlets) < max(1, l.Window.Online()-1) {
+		front := l.Window.slots.Front()
 		if front == nil || front.Outlet == nil {
 			return nil
 		}
 		o := front.Outlet
 		s.outlets = append(s.outlets, o)
-		l.slots.Reserve(o)
+		l.Window.slots.Reserve(o)
 		if o.used == 0 {
 			return s.send(l, o)
 		}
@@ -61,9 +61,9 @@ func (s *suspects) next(l *Lane, now int64) *Slot {
 
 // send takes a slot of a reserved session without requests under way for the next suspect.
 func (s *suspects) send(l *Lane, o *Outlet) *Slot {
-	next := s.waiting[0]
-	s.waiting = s.waiting[1:]
-	slot := l.slots.TakeReserved(o)
+	next := l.Queues.suspects[0]
+	l.Queues.suspects = l.Queues.suspects[1:]
+	slot := l.Window.slots.TakeReserved(o)
 	slot.Message, slot.Share = next.message, next.share
 	o.suspect = slot
 	return slot
@@ -83,7 +83,7 @@ func (s *suspects) release(l *Lane, o *Outlet) {
 		return
 	}
 	s.outlets = slices.DeleteFunc(s.outlets, func(other *Outlet) bool { return other == o })
-	l.slots.Release(o)
+	l.Window.slots.Release(o)
 }
 
 // releaseIdle ends the reservation of sessions for which no suspect is left.

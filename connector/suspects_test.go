@@ -83,9 +83,9 @@ func TestSuspectSessionEnds(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(*desk, *Link){
 		"over":       (*desk).lose,
-		"logged out": func(d *desk, l *Link) { d.LoggingOut(&l.Outlet); d.lose(l) },
+		"logged out": func(d *desk, l *Link) { d.Window.LoggingOut(&l.Outlet); d.lose(l) },
 		"answered after its logout": func(d *desk, l *Link) {
-			d.LoggingOut(&l.Outlet)
+			d.Window.LoggingOut(&l.Outlet)
 			for len(d.under) > 0 {
 				d.answer(sms.OK)
 			}
@@ -101,13 +101,13 @@ func TestSuspectSessionEnds(t *testing.T) {
 		for _, when := range []string{"held", "under way"} {
 			d, l := suspected(t, "instances: 1, static: true, window: 3")
 			if when == "held" { // behind another message
-				d.slots.Reserve(&l.Outlet)
-				d.suspects.outlets = []*Outlet{&l.Outlet}
+				d.Window.slots.Reserve(&l.Outlet)
+				d.Window.suspects.outlets = []*Outlet{&l.Outlet}
 			} else {
 				d.send()
 			}
 			end(d, l)
-			for n := 0; d.Len() > 0 || len(d.under) > 0; n++ {
+			for n := 0; d.Queues.Len() > 0 || len(d.under) > 0; n++ {
 				for len(d.dialed) > 0 {
 					d.connect()
 				}
@@ -116,7 +116,7 @@ func TestSuspectSessionEnds(t *testing.T) {
 					d.answer(sms.OK)
 				}
 				if n > 100 {
-					t.Fatalf("%s, %s: %d messages stay", name, when, d.Len())
+					t.Fatalf("%s, %s: %d messages stay", name, when, d.Queues.Len())
 				}
 			}
 			d.wantEmpty()
@@ -131,11 +131,11 @@ func TestSuspectEnds(t *testing.T) {
 	d, l := suspected(t, "instances: 2, static: true, window: 2")
 	d.connect()
 	d.send()
-	if len(d.under) != 1 || len(d.suspects.waiting) != 1 {
-		t.Fatalf("%d under way, %d suspects wait", len(d.under), len(d.suspects.waiting))
+	if len(d.under) != 1 || len(d.Queues.suspects) != 1 {
+		t.Fatalf("%d under way, %d suspects wait", len(d.under), len(d.Queues.suspects))
 	}
-	waits := d.suspects.waiting[0].message
-	d.unknown.remember(timedOut{message: waits, left: waits})
+	waits := d.Queues.suspects[0].message
+	d.Queues.unknown.remember(timedOut{message: waits, left: waits})
 	d.AnsweredLate(l, Unanswered{ID: waits.ID}, sms.Answer{Code: sms.OK, At: d.now})
 	d.answer(sms.OK)
 	d.want("it was answered", 0, 0, 0)
@@ -145,7 +145,7 @@ func TestSuspectEnds(t *testing.T) {
 		d, _ = suspected(t, "instances: 2, static: true, window: 2")
 		d.connect()
 		d.send()
-		d.suspects.waiting[0].message.Expires = d.now + 1
+		d.Queues.suspects[0].message.Expires = d.now + 1
 		d.now += second
 		if tick {
 			d.Tick(d.now)
@@ -181,7 +181,7 @@ func TestSuspectWhileDialing(t *testing.T) {
 	t.Parallel()
 	d, _ := suspected(t, "instances: 1, static: true, window: 2")
 	other := &Instance{Connector: d.Connector}
-	d.slots.Park(other)
+	d.Window.slots.Park(other)
 	d.send()
 	if len(d.under) != 1 || d.under[0].Message.Losses < suspectAfter {
 		t.Fatalf("%d messages leave", len(d.under))

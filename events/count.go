@@ -27,7 +27,7 @@ func (w *Writer) count(lines []byte) {
 	switch {
 	case w.o.Counter == nil:
 	case !w.counting.behind:
-		w.noteCounting(w.o.Counter.Count(lines))
+		w.setCounting(w.o.Counter.Count(lines))
 	case time.Now().After(w.counting.againAt):
 		w.countAgain()
 	}
@@ -35,11 +35,11 @@ func (w *Writer) count(lines []byte) {
 
 // countAgain counts what is in the files and was not counted.
 func (w *Writer) countAgain() {
-	w.noteCounting(Read(w.o.Dir, w.o.Counter.Counted(), w.o.Counter.Count))
+	w.setCounting(Read(w.o.Dir, w.o.Counter.Counted(), w.o.Counter.Count))
 }
 
-// noteCounting notes whether events were counted.
-func (w *Writer) noteCounting(err error) {
+// setCounting records whether events were counted.
+func (w *Writer) setCounting(err error) {
 	switch {
 	case err != nil:
 		w.o.Log.Error().Err(err).Uint64("counted", w.o.Counter.Counted()).

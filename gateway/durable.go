@@ -28,7 +28,7 @@ func (g *Gateway) committed(upTo store.Position, err error) {
 }
 
 // GoesOn reports, once, that messages may leave that were kept from it because the store had
-// not forgotten enough others, or because the notes that they leave were not safe. It is
+// not forgotten enough others, or because the intents of the messages that leave were not safe. It is
 // called after each commit.
 func (g *Gateway) GoesOn() bool {
 	logged := g.Settler.Events.GoesOn()

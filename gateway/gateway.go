@@ -84,7 +84,7 @@ func New(
 	}
 	// higher than the ids of earlier runs, at up to a million messages per second
 	g.Keeper.IDs.Store(uint64(time.Now().UnixMicro()))
-	policy := &connector.Policy{Notes: g.Keeper, Bodies: g.Keeper, Process: shared} // the rest follows before there is a lane
+	policy := &connector.Policy{Intents: g.Keeper, Bodies: g.Keeper, Process: shared} // the rest follows before there is a lane
 	g.Webhooks = webhooks.New(shared)
 	g.Table = route.NewTable(shared, g.Keeper, g.Logins, policy, g.Webhooks.Serve)
 	g.Convert = convert.New(shared, g.Table)
@@ -229,7 +229,7 @@ func (g *Gateway) Close() error {
 func (g *Gateway) Deliverable() (n int64) {
 	n = g.Keeper.Aside(store.Asked)
 	for _, l := range g.Table.Lanes() {
-		if !l.ToClient() && !l.Config().Listens() || l.Online() > 0 {
+		if !l.ToClient() && !l.Config().Listens() || l.Window.Online() > 0 {
 			n += l.Queued.Load()
 		}
 	}

@@ -37,7 +37,7 @@ func startWith(t testing.TB, yaml string) *Gateway {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { g.Keeper.Journal.Close() })
+	t.Cleanup(func() { g.Keeper.Batches.Close() })
 	return g
 }
 

@@ -89,13 +89,13 @@ func TestKilled(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			l := begin(t, vfs.NewCrashableMem(), t.TempDir())
 			sent, refused, waits := l.submit(1, sms.NotifySuccess), l.submit(2, sms.NotifyFailure), l.submit(3, 0)
-			if err := l.Keeper.Journal.Sync(); err != nil {
+			if err := l.Keeper.Batches.Sync(); err != nil {
 				t.Fatal(err)
 			}
 			lane, at := l.Table.LaneOf(l.Table.Connector("operator")), refused.Arrived+second
 			l.Settler.Ended(lane, sent, sms.Answer{PeerID: []byte("7"), At: at}, at)
 			l.Settler.Ended(lane, refused, sms.Answer{Code: sms.Rejected, At: at}, at)
-			l.Keeper.Journal.NoteEnds()
+			l.Keeper.Batches.WriteEnds()
 			l = l.kill(percent)
 			receipts, others := l.stored()
 			_, known, err := l.Keeper.Index.Lookup(store.IDsOf("operator"), []byte("7"))

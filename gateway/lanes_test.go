@@ -104,7 +104,7 @@ func TestLaneFindsHome(t *testing.T) {
 	for range 2 {
 		m := g.Node.Messages.Get()
 		m.Origin = s.Origin
-		lane.Push(now, s, m)
+		lane.Queues.Push(now, s, m)
 	}
 	lane.Publish()
 	reload := func(new string) *connector.Connector {
@@ -177,7 +177,7 @@ routes:
 	up := func(l *connector.Lane) {
 		link := &connector.Link{}
 		link.Open(l.Home().Acquire(), netip.AddrPort{}, now, nil)
-		l.Bound(link, true)
+		l.Window.Bound(link, true)
 	}
 	want := func(why string, from *connector.Lane, m *sms.Message, always bool, to *connector.Lane) {
 		t.Helper()

@@ -147,13 +147,13 @@ func (r *recovery) behind(bad uint64) (good uint64, err error) {
 			bad = middle
 		}
 	}
-	r.gateway.noteUnread(first, min(good-1, r.last))
+	r.gateway.showUnread(first, min(good-1, r.last))
 	return good, nil
 }
 
-// noteUnread shows the operator the messages that recovery could not read, for as long as the
+// showUnread shows the operator the messages that recovery could not read, for as long as the
 // gateway runs.
-func (g *Gateway) noteUnread(first, last uint64) {
+func (g *Gateway) showUnread(first, last uint64) {
 	problem := fmt.Sprintf(
 		"messages of earlier runs cannot be read, those from %s to %s among them: stop the gateway, and run pmg store repair",
 		sms.FormatID(first), sms.FormatID(last),
@@ -171,11 +171,11 @@ func (r *recovery) hand(ctx context.Context) bool {
 		if len(part) == 0 {
 			continue
 		}
-		s.Lane.Unfit(r.last)
+		s.Lane.Queues.Unfit(r.last)
 		done := make(chan struct{})
 		ok := r.engine.Do(s.Lane, func(now int64) {
 			for _, w := range part {
-				s.Lane.Restore(now, s, w)
+				s.Lane.Queues.Restore(now, s, w)
 			}
 			close(done)
 		})

@@ -100,7 +100,7 @@ func TestRecoverBehindDamage(t *testing.T) {
 		e := &engineNow{}
 		r.g.Keeper.Begin(e)
 		r.g.Recover(t.Context(), e)
-		if n := r.g.Table.LaneOf(r.operator).Len(); n != c.want {
+		if n := r.g.Table.LaneOf(r.operator).Queues.Len(); n != c.want {
 			t.Errorf("%s: %d messages are in their lane, not %d", c.name, n, c.want)
 		}
 		told := slices.ContainsFunc(r.g.Problems(), func(line string) bool { return strings.Contains(line, "pmg store repair") })
@@ -128,7 +128,7 @@ func TestRecoverAsksFew(t *testing.T) {
 	e := &askedEngine{engineNow: engineNow{}}
 	r.g.Keeper.Begin(e)
 	r.g.Recover(t.Context(), e)
-	if n := r.g.Table.LaneOf(r.operator).Len(); n != 3*recoverAtATime || e.n != 103 {
+	if n := r.g.Table.LaneOf(r.operator).Queues.Len(); n != 3*recoverAtATime || e.n != 103 {
 		t.Errorf("%d messages are in their lane, and it was asked %d times", n, e.n)
 	}
 }
@@ -215,11 +215,11 @@ routes: [{destination: "%s", to: operator}]
 			t.Fatal(err)
 		}
 		r.g.Recover(t.Context(), &engineNow{})
-		lane, parked := r.g.Table.LaneOf(r.operator).Len(), int(r.g.Keeper.Aside(store.Parked))
+		lane, parked := r.g.Table.LaneOf(r.operator).Queues.Len(), int(r.g.Keeper.Aside(store.Parked))
 		if want := map[bool][2]int{false: {1, 3}, true: {4, 0}}[routes]; lane != want[0] || parked != want[1] {
 			t.Errorf("routes %v: %d messages are in the lane, %d are parked", routes, lane, parked)
 		}
-		if err := r.g.Keeper.Journal.Sync(); err != nil {
+		if err := r.g.Keeper.Batches.Sync(); err != nil {
 			t.Fatal(err)
 		}
 		for id := uint64(1); id <= 6; id++ {

@@ -54,13 +54,13 @@ func TestOwnReceiptCommitFails(t *testing.T) {
 	m.Notify = sms.NotifySuccess | sms.NotifyFailure
 	m.Set(sms.Address{Addr: []byte("1234")}, sms.Address{Addr: []byte("46700000001")}, []byte("text"))
 	r.g.Keeper.Put(keep.Accepted{Message: m, Share: share}, nil)
-	if err := r.g.Keeper.Journal.Sync(); err != nil {
+	if err := r.g.Keeper.Batches.Sync(); err != nil {
 		t.Fatal(err)
 	}
 	s.refuses.Store(true)
 	r.g.Settler.Forget(m, keep.Ending{State: events.Rejected, Lane: keep.LaneName(share.Lane), Answer: sms.Answer{Code: sms.Rejected, At: r.now}}, nil)
 	for range 2 {
-		if err := r.g.Keeper.Journal.Sync(); err == nil {
+		if err := r.g.Keeper.Batches.Sync(); err == nil {
 			t.Error("the store has taken a batch")
 		}
 	}
@@ -68,13 +68,13 @@ func TestOwnReceiptCommitFails(t *testing.T) {
 		t.Errorf("%d lanes were asked before the receipt was stored", n)
 	}
 	s.refuses.Store(false)
-	if err := r.g.Keeper.Journal.Sync(); err != nil {
+	if err := r.g.Keeper.Batches.Sync(); err != nil {
 		t.Fatal(err)
 	}
 	(<-asked.calls)(r.now)
 	r.g.Keeper.Outgoing.End()
 	lane := r.g.Table.ClientLane("client", nil)
-	if n := lane.Len(); n != 1 || len(asked.calls) > 0 {
+	if n := lane.Queues.Len(); n != 1 || len(asked.calls) > 0 {
 		t.Errorf("%d receipts are in the lane of the client, which was asked %d times more", n, len(asked.calls))
 	}
 	if n := s.Stats().Messages; n != 1 {

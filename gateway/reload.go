@@ -74,7 +74,7 @@ func (g *Gateway) Reload(wanted *config.Config, e Service) (Changed, error) {
 	g.apply(cfg, tables)
 	g.Webhooks.Enable("", "a reload")
 	for _, l := range g.Table.Lanes() {
-		l.Unfit(g.Keeper.IDs.Load()) // what waits was accepted by the options of before
+		l.Queues.Unfit(g.Keeper.IDs.Load()) // what waits was accepted by the options of before
 	}
 	e.Logout(func(l *connector.Link) bool { return g.Sessions.EndsBy(l, ended) }) // logins are decided by the new accounts now
 	return changed, nil

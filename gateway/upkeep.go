@@ -2,7 +2,7 @@ package gateway
 
 import "pmg/gateway/node"
 
-// SeeClock notes the engine's time, looks after the store, and sums up what the log was
+// SeeClock records the engine's time, looks after the store, and sums up what the log was
 // spared. It is called about once a second.
 func (g *Gateway) SeeClock(now int64) {
 	g.Node.Clock.See(now)

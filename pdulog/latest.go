@@ -19,7 +19,7 @@ type heads struct {
 	told  map[string]bool // ids that receipts to clients name
 }
 
-// isFull notes the message of a line, and reports whether there was no room for it.
+// isFull records the message of a line, and reports whether there was no room for it.
 func (h *heads) isFull(e *tracedLine) bool {
 	switch {
 	case len(e.named) > 0 && e.Received:

@@ -21,7 +21,7 @@ type Login struct {
 	byPeer   bool // the login was received
 }
 
-// Pass notes a PDU that is about to be logged and returns the session's standing. Only an
+// Pass records a PDU that is about to be logged and returns the session's standing. Only an
 // answer in the other direction than the login's can accept it.
 func (l *Login) Pass(received bool, p protocols.PDU) Standing {
 	if l.standing == LoggedIn {

@@ -100,7 +100,7 @@ func (s *Summary) row(e *Entry) *Row {
 	return row
 }
 
-// requested notes a request, if it is counted.
+// requested records a request, if it is counted.
 func (s *Summary) requested(e *Entry, at openKey, row *Row) {
 	if before, ok := s.open[at]; ok { // a new session has begun its sequence again
 		before.row.unanswered++

@@ -55,7 +55,7 @@ func (p *peer) includes(t time.Time) bool {
 	return !t.Before(p.from.Add(-early)) && (p.until.IsZero() || t.Before(p.until))
 }
 
-// endPeer notes that an SMSC has given an id to another message: those of an SMSC may begin again when it restarts.
+// endPeer records that an SMSC has given an id to another message: those of an SMSC may begin again when it restarts.
 func (w *tracer) endPeer(e *Entry) {
 	id := fieldOf(e.Rest, "message_id")
 	if _, isAnswer := e.Status(); !isAnswer || !e.Received || len(id) == 0 || e.ID == nil {
@@ -149,7 +149,7 @@ func receiptIDs(e *Entry) (ids []string) {
 	return ids
 }
 
-// learn notes the keys in a line about a selected message.
+// learn records the keys in a line about a selected message.
 func (w *tracer) learn(e *Entry) {
 	if e.ID != nil {
 		w.addID(string(e.ID), e.Time)
@@ -182,7 +182,7 @@ func (w *tracer) learn(e *Entry) {
 	}
 }
 
-// addID notes an id that a line of a time has.
+// addID records an id that a line of a time has.
 func (w *tracer) addID(id string, at time.Time) {
 	if w.ids[id] {
 		return
@@ -198,7 +198,7 @@ func (w *tracer) addID(id string, at time.Time) {
 	w.want(IDHash([]byte(id)), at, time.Time{})
 }
 
-// addPeer notes a peer's id in an answer, and the forms that its receipts may have: as it stands, without
+// addPeer records a peer's id in an answer, and the forms that its receipts may have: as it stands, without
 // zeros in front, in either case, and its number in the other base.
 func (w *tracer) addPeer(e *Entry, id string) {
 	p := &peer{id: id, connector: e.Connector, message: string(e.ID), from: e.Time}

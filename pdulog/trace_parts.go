@@ -39,7 +39,7 @@ func numeral(b []byte) int {
 	return n
 }
 
-// addParts notes which ids the other parts have if the gateway has split the message: those
+// addParts records which ids the other parts have if the gateway has split the message: those
 // follow each other.
 func (w *tracer) addParts(id string, p part, at time.Time) {
 	n, err := strconv.ParseUint(id, 16, 64)

@@ -36,7 +36,7 @@ func (b *breaker) may(now time.Time) (ok, trial bool) {
 	return true, true
 }
 
-// done notes how a question ended that was asked. From the beginning of a rest to the end of its trial only the trial counts,
+// done records how a question ended that was asked. From the beginning of a rest to the end of its trial only the trial counts,
 // because the others were asked before.
 func (b *breaker) done(now time.Time, trial bool, err error) {
 	b.mu.Lock()
@@ -62,7 +62,7 @@ func (b *breaker) done(now time.Time, trial bool, err error) {
 	}
 }
 
-// unasked notes that a question was not asked after all: that says nothing of the plugin.
+// unasked records that a question was not asked after all: that says nothing of the plugin.
 func (b *breaker) unasked(trial bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

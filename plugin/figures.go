@@ -65,7 +65,7 @@ func (t *timer) begin(at time.Time) {
 	t.minute = minute
 }
 
-func (t *timer) note(at time.Time, d time.Duration) {
+func (t *timer) add(at time.Time, d time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.begin(at)

@@ -79,7 +79,7 @@ func (p *Pool) Try(m *Message) (Decision, bool) {
 		return Decision{}, false
 	}
 	if n%sampled == 1 {
-		p.work.note(began, time.Since(began))
+		p.work.add(began, time.Since(began))
 	}
 	return p.decision(v, err), true
 }
@@ -159,13 +159,13 @@ func (p *Pool) ask(owner string, m *Message) (v Verdict, err error) {
 	defer p.inFlight.Add(-1)
 	p.asked.Add(1)
 	now := time.Now()
-	p.wait.note(now, now.Sub(began))
+	p.wait.add(now, now.Sub(began))
 	ctx, cancel := context.WithTimeout(context.Background(), p.Deadline)
 	defer cancel()
 	if v, _, err = p.call(ctx, m, false); errors.Is(err, context.DeadlineExceeded) {
 		err = fmt.Errorf("%w of %v", errLate, p.Deadline)
 	}
-	p.work.note(now, time.Since(now))
+	p.work.add(now, time.Since(now))
 	if p.quick == nil {
 		p.breaker.done(time.Now(), trial, err)
 	}

@@ -206,7 +206,7 @@ const AnyText = 254
 type Recipients interface {
 	// To makes Message return the message to recipient i of p, from 0 on.
 	To(p PDU, i int)
-	// Refuse notes that the recipient that To has named last is refused. Answer says so if the
+	// Refuse records that the recipient that To has named last is refused. Answer says so if the
 	// others are accepted. Their ids follow the one that it is called with.
 	Refuse(p PDU, code sms.Code)
 }

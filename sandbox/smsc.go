@@ -126,7 +126,7 @@ func (s *SMSC) take(slot *connector.Slot, m *sms.Message) (a sms.Answer) {
 	if a.Code == sms.OK {
 		a.PeerID = peerID(m.ID)
 		cfg := s.connector.Config()
-		s.gateway.Receipts.NoteAnswer(s.gateway.Receipts.Of(cfg), cfg, m, a.PeerID)
+		s.gateway.Receipts.RecordAnswer(s.gateway.Receipts.Of(cfg), cfg, m, a.PeerID)
 		s.plan(ending, convert.Asks(m, cfg), out, text)
 	}
 	s.logSubmit(m, out, text, &a)

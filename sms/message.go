@@ -113,7 +113,7 @@ type Message struct {
 
 	text, native uint32 // lengths of parts of the octets, whose order is: source, dest, text, native, tail
 	Network      Network
-	Claim        uint32 // what its account's policies have noted of it, until it is accepted; 0: nothing
+	Claim        uint32 // what its account's policies have reserved of it, until it is accepted; 0: nothing
 	source, dest uint8
 
 	// A client's PDU may become several messages, whose ids follow each other.

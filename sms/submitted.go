@@ -28,7 +28,7 @@ func (m *Message) Submitted() (s Submitted, ok bool) { return ReadSubmitted(m.Su
 // SetSubmitted sets how the client knows the message.
 func (m *Message) SetSubmitted(s *Submitted) { m.SetSubmittedOctets(s.Append(nil)) }
 
-// KeepAddresses notes the message's addresses as those that the client wrote, unless the ones
+// KeepAddresses records the message's addresses as those that the client wrote, unless the ones
 // that it is to get are the same.
 func (m *Message) KeepAddresses(source, dest Address) {
 	if from, to := m.Source(), m.Dest(); !from.equal(source) || !to.equal(dest) {

@@ -22,7 +22,7 @@ func newDispatcher(d *Deps) (flow.Stage[Job], error) {
 	return d.dispatcher, nil
 }
 
-// touch notes that after this batch a lane may be able to send messages.
+// touch records that after this batch a lane may be able to send messages.
 func (d *dispatcher) touch(l *connector.Lane) *connector.Lane {
 	if !l.Touched {
 		l.Touched = true
@@ -35,7 +35,7 @@ func (d *dispatcher) Work(out *flow.Out[Job], j *Job) {
 	now := out.Now()
 	switch j.Kind {
 	case Message:
-		d.touch(j.Share.Lane).Push(now, j.Share, j.Message)
+		d.touch(j.Share.Lane).Queues.Push(now, j.Share, j.Message)
 	case Answered:
 		d.touch(j.Slot.Share.Lane).Answered(now, j.Slot, answerOf(j, now))
 	case AnsweredLate:
@@ -45,20 +45,20 @@ func (d *dispatcher) Work(out *flow.Out[Job], j *Job) {
 		d.touch(j.Slot.Share.Lane).Unsent(now, j.Slot)
 	case Bound:
 		l := &j.Handle.Link
-		d.touch(l.Lane).Bound(l, j.Code == sms.OK)
+		d.touch(l.Lane).Window.Bound(l, j.Code == sms.OK)
 	case LoggingOut:
 		l := &j.Handle.Link
-		d.touch(l.Lane).LoggingOut(&l.Outlet)
+		d.touch(l.Lane).Window.LoggingOut(&l.Outlet)
 	case Over: // takes the slots away before the pdu builder collects the messages under way
 		if l := &j.Handle.Link; l.Lane != nil {
-			d.touch(l.Lane).Over(&l.Outlet)
+			d.touch(l.Lane).Window.Over(&l.Outlet)
 		}
 		out.To(toEncoder, j)
 		return
 	case Closed:
 		h := j.Handle
 		j.Handle = nil
-		if d.touch(h.Lane).Closed(now, &h.Link) {
+		if d.touch(h.Lane).Window.Closed(now, &h.Link) {
 			d.dial(out, h.Instance)
 		}
 	case Committed:
@@ -72,14 +72,14 @@ func (d *dispatcher) Work(out *flow.Out[Job], j *Job) {
 		j.Call(now)
 	case Attach:
 		if c := j.Connector; !c.Config().Listens() {
-			for _, i := range d.touch(d.Gateway.Table.LaneOf(c)).Attach() {
+			for _, i := range d.touch(d.Gateway.Table.LaneOf(c)).Window.Attach() {
 				d.dial(out, i)
 			}
 		}
 	case Detach:
 		d.leave(out, j.Connector)
 	case Parked:
-		if d.touch(d.Gateway.Table.LaneOf(j.Instance.Connector)).Park(j.Instance) {
+		if d.touch(d.Gateway.Table.LaneOf(j.Instance.Connector)).Window.Park(j.Instance) {
 			d.dial(out, j.Instance)
 		}
 	}
@@ -131,7 +131,7 @@ func (d *dispatcher) Flush(out *flow.Out[Job]) {
 // also moves messages from lanes that are down to other lanes.
 func (d *dispatcher) Tick(out *flow.Out[Job]) time.Duration {
 	now, again := out.Now(), time.Second // waiting messages reach their limits of time without any job
-	push := func(s *connector.Share, m *sms.Message) { d.touch(s.Lane).Push(now, s, m) }
+	push := func(s *connector.Share, m *sms.Message) { d.touch(s.Lane).Queues.Push(now, s, m) }
 	for _, l := range d.Gateway.Table.Lanes() {
 		expiring := l.Tick(now)
 		if l.Move(now, push) || expiring {
@@ -167,9 +167,9 @@ func (d *dispatcher) dispatch(out *flow.Out[Job], l *connector.Lane) {
 		slot.Outlet.Courier.Give(out.Now(), slot)
 	}
 	if l.HasHanded() {
-		l.HandOver(func(s *connector.Share, m *sms.Message) { d.touch(s.Lane).Push(out.Now(), s, m) })
+		l.HandOver(func(s *connector.Share, m *sms.Message) { d.touch(s.Lane).Queues.Push(out.Now(), s, m) })
 	}
-	l.Quiet(out.Now())
+	l.Window.Quiet(out.Now())
 	d.publish(out, l)
 }
 

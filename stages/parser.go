@@ -50,7 +50,7 @@ func (p *parser) Work(out *flow.Out[Job], j *Job) {
 	discard(out, j)
 }
 
-// frame notes where the PDUs in b end. It returns the octets after the last one, and the
+// frame records where the PDUs in b end. It returns the octets after the last one, and the
 // weight of all PDUs.
 func (p *parser) frame(h *handle, b []byte) (rest []byte, weight int) {
 	p.ends = p.ends[:0]

@@ -25,8 +25,6 @@ type disk struct {
 
 func (d *disk) Durable() bool { return true }
 
-func (d *disk) Note(*store.Batch) error { return nil }
-
 func (d *disk) LastID() uint64 { return 0 }
 func (d *disk) Notes(store.Kind, []byte, int, func(key, value []byte) error) error {
 	return nil

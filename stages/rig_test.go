@@ -100,7 +100,7 @@ func newRigWith(t testing.TB, s site, stand map[int]flow.Stage[Job], rows ...int
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { g.Keeper.Journal.Close() })
+	t.Cleanup(func() { g.Keeper.Batches.Close() })
 	r := &rig{t: t, gateway: g, pool: NewPool(), real: map[int]flow.Stage[Job]{}}
 	r.cache = r.pool.NewCache()
 	ctx, stop := context.WithCancel(context.Background())
@@ -257,7 +257,7 @@ func (r *rig) lane() *connector.Lane {
 
 // share returns the share of the client's account in that lane.
 func (r *rig) share() *connector.Share {
-	return r.lane().Share(&sms.Origin{Account: "load", Connector: "clients", Tally: &sms.Tally{}}, 100)
+	return r.lane().Queues.Share(&sms.Origin{Account: "load", Connector: "clients", Tally: &sms.Tally{}}, 100)
 }
 
 func (r *rig) handle(name string, fd int) *handle {

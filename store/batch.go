@@ -18,7 +18,7 @@ type Batch struct {
 	ops      []op
 	octets   []byte
 	ends     bool        // it deletes messages
-	at       journal.Seq // place of its last record in the journal; 0: not all of it was noted
+	at       journal.Seq // place of its last record in the journal; 0: not all of it was written
 }
 
 // Position returns where the batch will be in the journal.
@@ -109,7 +109,7 @@ func (b *Batch) Delete(id uint64, size int) {
 }
 
 // Note stores a note. It is kept until ForgetBefore is called with a later day, which counts from 1970. A key that is
-// noted again gets no earlier day.
+// stored again gets no earlier day.
 func (b *Batch) Note(kind Kind, key, value []byte, day uint32) {
 	at := len(b.octets)
 	b.octets = appendNote(b.octets, kind, key)
@@ -134,14 +134,14 @@ func (b *Batch) seal(s *seal.Sealer) {
 	}
 }
 
-// NoteCurrent is Note for what is noted anew by each message. In the journal it stands each time, and of those of a commit the
+// NoteCurrent is Note for what is stored anew by each message. In the journal it stands each time, and of those of a commit the
 // last is carried out.
 func (b *Batch) NoteCurrent(kind Kind, key, value []byte, day uint32) {
 	b.Note(kind, key, value, day)
 	b.ops[len(b.ops)-1].current = true
 }
 
-// Claim is Note for what belongs to a message of a peer that the batch puts. If the commit fails, the next one notes
+// Claim is Note for what belongs to a message of a peer that the batch puts. If the commit fails, the next one stores
 // an empty value, in case that it was stored all the same.
 func (b *Batch) Claim(kind Kind, key, value []byte, day uint32) {
 	b.Note(kind, key, value, day)

@@ -189,7 +189,7 @@ func BenchmarkReplay(b *testing.B) {
 					batch.Delete(n-3*perBatch, 0)
 				}
 			}
-			if err := s.Note(batch); err != nil {
+			if err := s.(Writer).Write(batch); err != nil {
 				b.Fatal(err)
 			}
 			written += batch.Size()

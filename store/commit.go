@@ -14,7 +14,7 @@ import (
 
 // A request is what the goroutine that writes is asked for. All of it may be missing.
 type request struct {
-	changes *Batch // to be carried out, which was noted
+	changes *Batch // to be carried out, which was written
 	replays bool   // they are safe
 	move    moving // how much of what is young
 	batch   bool   // the writer's batch is to be carried out, which the caller has filled
@@ -35,9 +35,9 @@ type writer struct {
 	syncs   atomic.Int64 // of the journal
 	deleted atomic.Int64 // octets of the messages that were deleted
 
-	noting sync.Mutex // guards what follows, up to number
-	record []byte
-	number uint64 // of the last record that was noted
+	numbering sync.Mutex // guards what follows, up to number
+	record    []byte
+	number    uint64 // of the last record that was written
 
 	octets atomic.Int64 // written into the journal since the memory table was written
 
@@ -138,11 +138,11 @@ func (w *writer) carryOut(r request) (err error) {
 // about as much, and the files of the journal that were written before are used again.
 const flushOctets = 16 << 20
 
-// note writes a batch into the journal, and notes in it what its place is. If the journal has failed, no
+// write writes a batch into the journal, and records in it what its place is. If the journal has failed, no
 // later batch is taken, because it is not known what is on the disk.
-func (w *writer) note(b *Batch) error {
-	w.noting.Lock()
-	defer w.noting.Unlock()
+func (w *writer) write(b *Batch) error {
+	w.numbering.Lock()
+	defer w.numbering.Unlock()
 	var at journal.Seq
 	for first := 0; first < len(b.ops); {
 		var n int
@@ -151,7 +151,7 @@ func (w *writer) note(b *Batch) error {
 		w.octets.Add(int64(len(w.record)))
 		w.number++
 		var err error
-		at, err = w.journal.Note(journal.ID{Node: 1, Number: w.number}, w.record) // there is one node
+		at, err = w.journal.Write(journal.ID{Node: 1, Number: w.number}, w.record) // there is one node
 		if cap(w.record) > maxBatchKept {
 			w.record = nil
 		}
@@ -284,7 +284,7 @@ func (w *writer) ask(r request) error {
 // commit makes a batch safe, and carries it out. Nothing of it is done after an error.
 func (w *writer) commit(b *Batch) (err error) {
 	if b.at == 0 {
-		err = w.note(b)
+		err = w.write(b)
 	}
 	if err == nil {
 		err = w.askAlone(request{changes: b})

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// A Committer is the Journal of a Store. It collects changes into a batch while the batch before is being
+// A Committer is the Log of a Store. It collects changes into a batch while the batch before is being
 // committed, so that one synced write serves all that came meanwhile, and a lone
 // change waits for nothing. It is safe for concurrent use.
 //
@@ -21,7 +21,7 @@ import (
 // A batch that is full is committed without being asked for, and the open one comes behind it: what ends a million
 // messages is committed in pieces. What one Write or Append adds is never divided.
 //
-// NoteEnds writes the batches that there are without waiting for the disk. The next commit syncs them, and is of all of them.
+// WriteEnds writes the batches that there are without waiting for the disk. The next commit syncs them, and is of all of them.
 //
 // Batches have numbers that rise by one: these are its positions. Commits are made on a goroutine
 // of the Committer, so that nothing else waits on a disk.
@@ -45,25 +45,25 @@ type Committer struct {
 	soon    *time.Timer
 	closed  bool
 	over    bool         // nothing is committed any more
-	stats   JournalStats // but Since
+	stats   LogStats     // but Since
 	since   atomic.Int64 // when the commit under way began; 0: there is none
-	notes   notes
+	written written
 
 	taken Batch         // of the goroutine: what is being committed
 	ended chan struct{} // closed when the goroutine has ended
 }
 
-// Notes are what was written into a durable store and is committed next. The lock of the Committer guards them.
-type notes struct {
-	durable bool  // the store is; set before the goroutine starts
-	all     Batch // the batches that were noted, whose commit has not begun
-	upTo    uint64
-	taken   bool // a batch is being noted, and is neither in all nor in full
-	slow    bool // the last one took long
-	later   bool // a goroutine is to note what there is
-	others  sync.WaitGroup
+// Written are what was written into a Writer and is committed next. The lock of the Committer guards them.
+type written struct {
+	by     Writer // set before the goroutine starts; nil: the store is none
+	all    Batch  // the batches that were written, whose commit has not begun
+	upTo   uint64
+	taken  bool // a batch is being written, and is neither in all nor in full
+	slow   bool // the last one took long
+	later  bool // a goroutine is to write what there is
+	others sync.WaitGroup
 
-	writing sync.Mutex // held while a batch is noted, so that they are noted in their order
+	writing sync.Mutex // held while a batch is written, so that they are written in their order
 }
 
 // A Clock returns the time in nanoseconds, and how far the wall clock, by which a store keeps
@@ -78,8 +78,9 @@ type Clock interface {
 func NewCommitter(s Store, clock Clock, done ...func(upTo Position, err error)) *Committer {
 	c := &Committer{
 		store: s, clock: clock, done: done, pass: func(string) {}, open: &Batch{}, spare: &Batch{}, number: 1,
-		notes: notes{durable: s.Durable()}, ended: make(chan struct{}),
+		ended: make(chan struct{}),
 	}
+	c.written.by, _ = s.(Writer)
 	c.changed.L = &c.mu
 	c.soon = time.AfterFunc(math.MaxInt64, c.dueNow)
 	go c.run()
@@ -94,7 +95,7 @@ func (c *Committer) Pace(pass func(goroutine string)) {
 	c.mu.Unlock()
 }
 
-// Write implements Journal.
+// Write implements Log.
 func (c *Committer) Write(add func(*Batch)) Position {
 	c.mu.Lock()
 	defer c.mu.Unlock() // add may panic
@@ -105,7 +106,7 @@ func (c *Committer) Write(add func(*Batch)) Position {
 	return c.open.position
 }
 
-// Append implements Journal.
+// Append implements Log.
 func (c *Committer) Append(b *Batch) Position {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -135,9 +136,11 @@ func (c *Committer) begin() {
 }
 
 // waits reports whether there is something for a commit that is asked for.
-func (c *Committer) waits() bool { return c.open.Len() > 0 || c.notes.all.Len() > 0 || c.notes.taken }
+func (c *Committer) waits() bool {
+	return c.open.Len() > 0 || c.written.all.Len() > 0 || c.written.taken
+}
 
-// Commit implements Journal.
+// Commit implements Log.
 func (c *Committer) Commit() {
 	c.mu.Lock()
 	c.stats.Locks++
@@ -145,7 +148,7 @@ func (c *Committer) Commit() {
 	c.mu.Unlock()
 }
 
-// CommitSoon implements Journal: the commit comes up to commitSoon later.
+// CommitSoon implements Log: the commit comes up to commitSoon later.
 func (c *Committer) CommitSoon() {
 	c.mu.Lock()
 	c.stats.Locks++
@@ -178,10 +181,10 @@ func (c *Committer) ask() {
 
 var errClosed = errors.New("cannot commit: the store is being closed")
 
-// Sync implements Journal.
+// Sync implements Log.
 func (c *Committer) Sync() error { return c.sync(c.ask) }
 
-// SyncSoon implements Journal.
+// SyncSoon implements Log.
 func (c *Committer) SyncSoon() error { return c.sync(c.askSoon) }
 
 func (c *Committer) sync(ask func()) error {
@@ -209,23 +212,23 @@ func (c *Committer) sync(ask func()) error {
 	return err
 }
 
-// Stats implements Journal.
-func (c *Committer) Stats() JournalStats {
+// Stats implements Log.
+func (c *Committer) Stats() LogStats {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s := c.stats
 	s.Since = c.since.Load()
-	s.Waiting, s.Octets = int64(c.open.Len()+c.notes.all.Len()), int64(c.open.Octets()+c.notes.all.Octets())
+	s.Waiting, s.Octets = int64(c.open.Len()+c.written.all.Len()), int64(c.open.Octets()+c.written.all.Octets())
 	for _, b := range c.full {
 		s.Waiting, s.Octets = s.Waiting+int64(b.Len()), s.Octets+int64(b.Octets())
 	}
 	return s
 }
 
-// Since implements Journal.
+// Since implements Log.
 func (c *Committer) Since() int64 { return c.since.Load() }
 
-// Close implements Journal.
+// Close implements Log.
 func (c *Committer) Close() {
 	c.mu.Lock()
 	c.closed = true
@@ -233,9 +236,9 @@ func (c *Committer) Close() {
 	c.changed.Broadcast()
 	c.mu.Unlock()
 	<-c.ended
-	c.notes.others.Wait()
-	c.notes.writing.Lock() // a stage may be noting what nothing commits any more
-	defer c.notes.writing.Unlock()
+	c.written.others.Wait()
+	c.written.writing.Lock() // a stage may be writing what nothing commits any more
+	defer c.written.writing.Unlock()
 }
 
 const (
@@ -281,7 +284,7 @@ func (c *Committer) run() {
 	}
 }
 
-// end notes that the goroutine has ended.
+// end records that the goroutine has ended.
 func (c *Committer) end() {
 	c.mu.Lock()
 	c.over = true
@@ -312,56 +315,56 @@ func (c *Committer) next() (last, any bool) {
 	return c.closed, !c.closed || len(c.full) > 0 || c.waits()
 }
 
-// commit notes the oldest batch that was not, and commits all that were. It returns the number up to which it has.
+// commit writes the oldest batch that was not, and commits all that were. It returns the number up to which it has.
 func (c *Committer) commit() (upTo uint64, changes int, err error) {
-	c.notes.writing.Lock()
+	c.written.writing.Lock()
 	c.mu.Lock()
 	c.since.Store(c.clock.Now())
 	b, number := c.oldest()
 	c.answer()
 	c.mu.Unlock()
-	if b != nil && c.notes.durable {
-		err = c.store.Note(b)
+	if b != nil && c.written.by != nil {
+		err = c.written.by.Write(b)
 	}
 	c.mu.Lock()
 	switch {
 	case b == nil:
 	case err == nil:
-		c.note(b, number)
-	case c.notes.all.Len() > 0: // which does not fail with it
+		c.addWritten(b, number)
+	case c.written.all.Len() > 0: // which does not fail with it
 		c.full, err = slices.Insert(c.full, 0, b), nil
 	default:
 		c.taken, *b = *b, c.taken
-		c.notes.upTo = number
+		c.written.upTo = number
 	}
 	if err == nil {
-		c.taken, c.notes.all = c.notes.all, c.taken
+		c.taken, c.written.all = c.written.all, c.taken
 		c.answer()
 	}
-	upTo, changes = c.notes.upTo, c.taken.Len()
+	upTo, changes = c.written.upTo, c.taken.Len()
 	c.mu.Unlock()
 	if err == nil {
-		c.notes.writing.Unlock()
+		c.written.writing.Unlock()
 		err = c.store.Commit(&c.taken)
 		if err == nil {
 			c.committed(upTo, nil)
 			return upTo, changes, nil
 		}
-		c.notes.writing.Lock() // what has failed comes in front of what is noted next
+		c.written.writing.Lock() // what has failed comes in front of what is written next
 	}
 	c.committed(upTo, err)
-	c.notes.writing.Unlock()
+	c.written.writing.Unlock()
 	return upTo, changes, err
 }
 
-// answer notes that the commit under way is the one that was asked for, if it leaves nothing.
+// answer records that the commit under way is the one that was asked for, if it leaves nothing.
 func (c *Committer) answer() {
 	if c.open.Len() == 0 {
 		c.asked, c.due = false, false
 	}
 }
 
-// oldest takes the oldest batch that was not noted, and returns its number; nil: there is none.
+// oldest takes the oldest batch that was not written, and returns its number; nil: there is none.
 func (c *Committer) oldest() (b *Batch, number uint64) {
 	number = c.number - uint64(len(c.full))
 	switch {
@@ -375,13 +378,13 @@ func (c *Committer) oldest() (b *Batch, number uint64) {
 	return b, number
 }
 
-// note adds a batch to those that were noted.
-func (c *Committer) note(b *Batch, number uint64) {
-	c.notes.upTo = number
-	if c.notes.all.Len() == 0 {
-		c.notes.all, *b = *b, c.notes.all
+// addWritten adds a batch to those that were written.
+func (c *Committer) addWritten(b *Batch, number uint64) {
+	c.written.upTo = number
+	if c.written.all.Len() == 0 {
+		c.written.all, *b = *b, c.written.all
 	} else {
-		c.notes.all.Append(b)
+		c.written.all.Append(b)
 	}
 	b.Reset()
 	c.spare = b
@@ -408,70 +411,70 @@ func (c *Committer) committed(upTo uint64, err error) {
 		}
 		rest := &Batch{}
 		rest.addUndone(&c.taken)
-		rest.Append(&c.notes.all)
+		rest.Append(&c.written.all)
 		rest.Append(*next)
 		rest.at = 0
 		*next = rest
-		c.notes.all.Reset()
+		c.written.all.Reset()
 	}
 	c.taken.Reset()
 }
 
 const (
-	// slowNote is how long a note may take until the next one is made where nothing waits for it: it is one system call.
-	slowNote = int64(500 * time.Microsecond)
+	// slowWrite is how long a write may take until the next one is made where nothing waits for it: it is one system call.
+	slowWrite = int64(500 * time.Microsecond)
 	// hungCommit is how long a commit may take until the same.
 	hungCommit = int64(50 * time.Millisecond)
 )
 
-// NoteEnds implements Journal.
-func (c *Committer) NoteEnds() {
+// WriteEnds implements Log.
+func (c *Committer) WriteEnds() {
 	c.mu.Lock()
 	c.stats.Locks++
-	ends := c.notes.durable && c.open.ends && !c.closed
+	ends := c.written.by != nil && c.open.ends && !c.closed
 	since := c.since.Load()
-	late := c.notes.slow || since != 0 && c.clock.Now()-since > hungCommit
+	late := c.written.slow || since != 0 && c.clock.Now()-since > hungCommit
 	pass := c.pass
 	switch {
-	case !ends || c.notes.later:
+	case !ends || c.written.later:
 		c.mu.Unlock()
-	case !late && c.notes.writing.TryLock():
+	case !late && c.written.writing.TryLock():
 		c.mu.Unlock()
-		c.noteAll()
+		c.writeAll()
 	default:
-		c.notes.later = true
-		c.notes.others.Go(func() {
+		c.written.later = true
+		c.written.others.Go(func() {
 			pass("noter")
-			c.notes.writing.Lock()
-			c.noteAll()
+			c.written.writing.Lock()
+			c.writeAll()
 		})
 		c.mu.Unlock()
 	}
 }
 
-// noteAll notes the batches that there are. The caller holds writing, which it releases.
-func (c *Committer) noteAll() {
-	defer c.notes.writing.Unlock()
+// writeAll writes the batches that there are. The caller holds writing, which it releases.
+func (c *Committer) writeAll() {
+	defer c.written.writing.Unlock()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.notes.later = false
+	c.written.later = false
 	for n := len(c.full) + 1; n > 0 && !c.over; n-- {
 		b, number := c.oldest()
 		if b == nil {
 			return
 		}
 		began := c.clock.Now()
-		c.notes.taken = true
+		c.written.taken = true
 		c.mu.Unlock()
-		err := c.store.Note(b)
+		err := c.written.by.Write(b)
 		c.mu.Lock()
-		c.notes.taken = false
-		c.notes.slow = c.clock.Now()-began > slowNote
+		c.written.taken = false
+		c.written.slow = c.clock.Now()-began > slowWrite
 		if err != nil { // a commit will say so
 			c.full = slices.Insert(c.full, 0, b)
 			c.changed.Broadcast()
 			return
 		}
-		c.note(b, number)
+		c.addWritten(b, number)
 	}
 }

@@ -17,7 +17,8 @@ import (
 )
 
 // A Copy is a store that has what several nodes have appended to one journal. Each node has one, and passes the records that
-// count to Apply; the node that owns the work commits instead. At the same place of the journal all copies have the same.
+// count to Apply; the node that owns the work commits instead. At the same place of the journal all copies have the same. A Copy
+// is no Writer: a commit appends all of a batch to the journal, which may take as long as an election of its servers.
 type Copy struct {
 	Store
 	disk  *durable // the same
@@ -96,9 +97,6 @@ func readOrigin(fs vfs.FS, path string) (string, error) {
 	b, err := io.ReadAll(io.LimitReader(f, 4096))
 	return string(b), err
 }
-
-// Note does nothing: a commit appends all of a batch to the journal, which may take as long as an election of its servers.
-func (c *Copy) Note(*Batch) error { return nil }
 
 // Moved returns the place of the last record whose changes are all on the disk. It was passed to Apply, and counted.
 func (c *Copy) Moved() journal.Seq { return c.disk.summary.get().moved }

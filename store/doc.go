@@ -6,6 +6,9 @@
 // collects what the gateway changes while a commit is under way into the next batch,
 // so that one synced write serves everything that came meanwhile.
 //
+// Beside the messages a store keeps notes: small values by kind and key, each until a day (Batch.Note), such as what the id of
+// an SMSC stands for. The word means nothing else in the gateway.
+//
 // # How the pebble engine keeps them
 //
 //	Commit ──► record of the journal, synced ──► young, in memory ──► pebble, what has not ended soon (move.go)

@@ -15,16 +15,16 @@ import (
 // An Eraser is a store from which single notes are removed for good.
 type Eraser interface {
 	// EachNote passes all notes of a moment to f, until that returns an error. Batch.Note and Batch.Erase change them.
-	EachNote(ctx context.Context, f func(*Noted) error) error
+	EachNote(ctx context.Context, f func(*Note) error) error
 	// IsStill reports whether a note is as it was.
-	IsStill(*Noted) (bool, error)
+	IsStill(*Note) (bool, error)
 	// Purge removes from the disk what was deleted or replaced before. It writes most of the store anew. change commits a
 	// change, which may be an empty one.
 	Purge(ctx context.Context, change func() error) error
 }
 
-// A Noted is a note with its day. Its octets are the callee's until it returns.
-type Noted struct {
+// A Note is a note with its day. Its octets are the callee's until it returns.
+type Note struct {
 	Kind       Kind
 	Key, Value []byte
 	Day        uint32
@@ -47,7 +47,7 @@ func EraserOf(s Store) Eraser {
 type diskEraser struct{ disk *durable }
 
 // EachNote implements Eraser.
-func (e *diskEraser) EachNote(ctx context.Context, f func(*Noted) error) error {
+func (e *diskEraser) EachNote(ctx context.Context, f func(*Note) error) error {
 	if err := e.disk.monitor.failure(); err != nil {
 		return err
 	}
@@ -66,7 +66,7 @@ func (e *diskEraser) EachNote(ctx context.Context, f func(*Noted) error) error {
 		}
 		key := it.Key()
 		if kind, rest, ok := bytes.Cut(key[min(5, len(key)):], []byte{0}); ok {
-			if err := f(&Noted{Kind(kind), rest, value, binary.BigEndian.Uint32(key[1:])}); err != nil {
+			if err := f(&Note{Kind(kind), rest, value, binary.BigEndian.Uint32(key[1:])}); err != nil {
 				return err
 			}
 		}
@@ -75,7 +75,7 @@ func (e *diskEraser) EachNote(ctx context.Context, f func(*Noted) error) error {
 }
 
 // IsStill implements Eraser.
-func (e *diskEraser) IsStill(v *Noted) (bool, error) {
+func (e *diskEraser) IsStill(v *Note) (bool, error) {
 	key := appendNote(binary.BigEndian.AppendUint32([]byte{keyNote}, v.Day), v.Kind, v.Key)
 	value, closer, err := e.disk.db.Get(key)
 	if errors.Is(err, pebble.ErrNotFound) {
@@ -145,12 +145,12 @@ func (e *diskEraser) compact(ctx context.Context) error {
 type memoryEraser struct{ memory *memory }
 
 // EachNote implements Eraser.
-func (e *memoryEraser) EachNote(_ context.Context, f func(*Noted) error) error {
+func (e *memoryEraser) EachNote(_ context.Context, f func(*Note) error) error {
 	e.memory.mu.Lock()
-	var all []Noted
+	var all []Note
 	for key, n := range e.memory.notes {
 		kind, rest, _ := strings.Cut(key, "\x00")
-		all = append(all, Noted{Kind(kind), []byte(rest), slices.Clone(n.value), n.day})
+		all = append(all, Note{Kind(kind), []byte(rest), slices.Clone(n.value), n.day})
 	}
 	e.memory.mu.Unlock()
 	for i := range all {
@@ -162,7 +162,7 @@ func (e *memoryEraser) EachNote(_ context.Context, f func(*Noted) error) error {
 }
 
 // IsStill implements Eraser.
-func (e *memoryEraser) IsStill(v *Noted) (bool, error) {
+func (e *memoryEraser) IsStill(v *Note) (bool, error) {
 	e.memory.mu.Lock()
 	defer e.memory.mu.Unlock()
 	n, ok := e.memory.notes[string(appendNote(nil, v.Kind, v.Key))]

@@ -61,16 +61,16 @@ func TestPurge(t *testing.T) {
 	}
 	e := EraserOf(s)
 	for value, still := range map[string]bool{"value": true, "other": false} {
-		if is, err := e.IsStill(&Noted{"north", []byte("secret-key 7"), []byte(value), 7}); is != still || err != nil {
+		if is, err := e.IsStill(&Note{"north", []byte("secret-key 7"), []byte(value), 7}); is != still || err != nil {
 			t.Errorf("%s: %t, %v", value, is, err)
 		}
 	}
-	if is, err := e.IsStill(&Noted{"north", []byte("secret-key 7"), []byte("value"), 8}); is || err != nil {
+	if is, err := e.IsStill(&Note{"north", []byte("secret-key 7"), []byte("value"), 8}); is || err != nil {
 		t.Errorf("a note of another day: %t, %v", is, err)
 	}
 	n := 0
 	commit(func(b *Batch) {
-		err := e.EachNote(t.Context(), func(v *Noted) error {
+		err := e.EachNote(t.Context(), func(v *Note) error {
 			switch n++; v.Kind {
 			case "north":
 				b.Erase(v.Kind, v.Key, v.Day)
@@ -140,7 +140,7 @@ func TestEraseInMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	n := 0
-	if err := EraserOf(s).EachNote(t.Context(), func(*Noted) error { n++; return nil }); err != nil || n != 1 {
+	if err := EraserOf(s).EachNote(t.Context(), func(*Note) error { n++; return nil }); err != nil || n != 1 {
 		t.Errorf("%d notes, %v", n, err)
 	}
 	b.Reset()

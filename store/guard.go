@@ -51,7 +51,7 @@ func (f *fault) get() error {
 // whoever has made them.
 //
 // Pebble does not go on when its manifest cannot be written: it calls Fatalf, panics,
-// or unlocks a mutex twice, which cannot be recovered. The guard notes the error as the store's
+// or unlocks a mutex twice, which cannot be recovered. The guard keeps the error as the store's
 // fault instead, and reports success to pebble. From then on nothing is written to the disk any
 // more, and the store reports the fault to every caller.
 //
@@ -86,7 +86,7 @@ func isVital(name string) bool {
 // belongs reports whether a file is the store's.
 func (g *guard) belongs(name string) bool { return filepath.Dir(name) == g.dir }
 
-// swallow notes an error as the store's fault, and reports whether pebble is not to see it.
+// swallow records an error as the store's fault, and reports whether pebble is not to see it.
 func (g *guard) swallow(err error) bool {
 	if g.fault.opening.Load() {
 		return false
@@ -95,7 +95,7 @@ func (g *guard) swallow(err error) bool {
 	return true
 }
 
-// table notes the error of an operation on another file, which pebble tries again.
+// table records the error of an operation on another file, which pebble tries again.
 func (g *guard) table(err error) error {
 	if err != nil {
 		g.failedAt.Store(time.Now().UnixNano())
@@ -213,7 +213,7 @@ func (g *guard) Rename(old, name string) error {
 }
 
 // Remove does nothing after a fault, because the file may be needed to recover. While the store is being opened it
-// only notes the file: a manifest that has lost its end does not name all tables, and the journal shows that later.
+// only records the file: a manifest that has lost its end does not name all tables, and the journal shows that later.
 func (g *guard) Remove(name string) error {
 	if !g.belongs(name) {
 		return g.others.Remove(name)

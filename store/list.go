@@ -23,7 +23,7 @@ type Lister interface {
 // A Listed is what a store has of a message.
 type Listed struct {
 	Entry
-	Note []byte // with a Record of nil: what was noted of its id
+	Note []byte // with a Record of nil: the note of its id
 }
 
 // A listing walks back over the messages of a moment, and over the notes of their ids.
@@ -40,7 +40,7 @@ type cursor struct {
 	id     uint64
 }
 
-// found notes where the iterator stands, and passes over keys that do not end with an id.
+// found records where the iterator stands, and passes over keys that do not end with an id.
 func (c *cursor) found(ok bool) {
 	for ; ok; ok = c.Prev() {
 		if key := c.Key()[c.prefix:]; len(key) == 8 {

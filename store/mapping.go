@@ -117,13 +117,13 @@ func MappingOf(m *sms.Message, ahead int64) Mapping {
 	return v
 }
 
-// TakenBy notes the way to the peer that has accepted a message: the out connector, "" where there
+// TakenBy records the way to the peer that has accepted a message: the out connector, "" where there
 // is none, and the peer's id. The mapping's octets are theirs.
 func (v *Mapping) TakenBy(connector string, peerID []byte, m *sms.Message) {
 	v.By, v.PeerID, v.Flags, v.Alphabet = octetsOf(connector), peerID, m.Flags, m.Alphabet
 }
 
-// ReportedBy notes the out connector whose SMSC has reported what became of a message.
+// ReportedBy records the out connector whose SMSC has reported what became of a message.
 func (v *Mapping) ReportedBy(connector string) { v.By = octetsOf(connector) }
 
 // Append appends the mapping as a record.

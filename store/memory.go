@@ -63,8 +63,6 @@ func NewMemory() Store {
 func (s *memory) Durable() bool { return false }
 
 // Commit checks the batch before it carries it out, because half a batch is not carried out.
-func (s *memory) Note(*Batch) error { return nil }
-
 func (s *memory) Commit(b *Batch) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -173,7 +171,7 @@ func (s *memory) note(key string, n note) {
 	}
 }
 
-// forgetFirst removes the note that was made first, unless the same key was noted again
+// forgetFirst removes the note that was made first, unless the same key has a later one
 // for another day.
 func (s *memory) forgetFirst() {
 	k := pop(&s.keys)

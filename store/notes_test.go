@@ -25,7 +25,7 @@ type scribe struct {
 
 func (*scribe) Durable() bool { return true }
 
-func (s *scribe) Note(b *Batch) error {
+func (s *scribe) Write(b *Batch) error {
 	if s.held != nil {
 		s.held <- struct{}{}
 		s.held <- struct{}{}
@@ -63,32 +63,32 @@ func idsOf(b *Batch) string {
 
 // What has ended is noted with all that was added before, and committed with what comes next; without an end nothing is noted
 // before its commit. What could not be noted is noted first by the next commit, which does not fail with it.
-func TestCommitterNotes(t *testing.T) {
+func TestCommitterWritesEnds(t *testing.T) {
 	t.Parallel()
 	s, e := &scribe{}, &ended{}
 	c := NewCommitter(s, still{}, e.note)
 	end := func(id uint64) { c.Write(func(b *Batch) { b.Delete(id, 0) }) }
 	put(c, 1)
-	c.NoteEnds()
+	c.WriteEnds()
 	end(2)
-	c.NoteEnds()
-	c.NoteEnds()
+	c.WriteEnds()
+	c.WriteEnds()
 	put(c, 3)
 	if err := c.Sync(); err != nil {
 		t.Fatal(err)
 	}
 	end(4)
-	c.NoteEnds()
+	c.WriteEnds()
 	if err := c.Sync(); err != nil {
 		t.Fatal(err)
 	}
 	end(5)
-	c.NoteEnds()
+	c.WriteEnds()
 	end(6)
 	s.mu.Lock()
 	s.fails = 3 // this one, and that of the next commit twice: with 5, and alone
 	s.mu.Unlock()
-	c.NoteEnds()
+	c.WriteEnds()
 	testutil.Eventually(t, "a commit fails", func() bool { return c.Stats().Failed == 1 })
 	c.Close()
 	e.want(t, "2 true", "3 true", "4 true", "5 false", "6 true")
@@ -99,7 +99,7 @@ func TestCommitterNotes(t *testing.T) {
 }
 
 // A commit that is asked for while a batch is being noted is of that batch, whoever asks, and also at the end.
-func TestCommitWhileNoting(t *testing.T) {
+func TestCommitWhileWriting(t *testing.T) {
 	t.Parallel()
 	for name, ask := range map[string]func(*Committer){
 		"sync":      func(c *Committer) { _ = c.Sync() },
@@ -115,7 +115,7 @@ func TestCommitWhileNoting(t *testing.T) {
 			c.Write(func(b *Batch) { b.Delete(1, 0) })
 			noted, asked := make(chan struct{}), make(chan struct{})
 			go func() {
-				c.NoteEnds()
+				c.WriteEnds()
 				close(noted)
 			}()
 			testutil.Receive(t, "the note begins", s.held)
@@ -142,7 +142,7 @@ func TestCommitWhileNoting(t *testing.T) {
 }
 
 // A kill between two commits brings no message back whose end was noted, and loses none that was committed, whoever writes.
-func TestNotedEndsStay(t *testing.T) {
+func TestWrittenEndsStay(t *testing.T) {
 	t.Parallel()
 	fs := vfs.NewCrashableMem()
 	s, err := Open("data", Options{FS: fs})
@@ -164,13 +164,13 @@ func TestNotedEndsStay(t *testing.T) {
 				if n%4 > 0 {
 					c.Write(func(b *Batch) { b.Delete(id, 0) })
 				}
-				c.NoteEnds()
+				c.WriteEnds()
 			}
 		})
 	}
 	all.Wait()
-	c.Write(func(b *Batch) { b.Delete(1, 0) }) // and notes the rest, whoever was noting
-	testNoted(t, c)
+	c.Write(func(b *Batch) { b.Delete(1, 0) }) // and records the rest, whoever was noting
+	testWritten(t, c)
 	killed := fs.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: 100, RNG: rand.New(rand.NewPCG(1, 1))})
 	c.Close()
 	if err := s.Close(); err != nil {
@@ -194,12 +194,12 @@ func TestNotedEndsStay(t *testing.T) {
 	}
 }
 
-// testNoted waits until all is noted that has ended.
-func testNoted(t *testing.T, c *Committer) {
+// testWritten waits until all is noted that has ended.
+func testWritten(t *testing.T, c *Committer) {
 	t.Helper()
 	for {
-		c.NoteEnds()
-		c.notes.others.Wait()
+		c.WriteEnds()
+		c.written.others.Wait()
 		c.mu.Lock()
 		left := c.open.ends
 		c.mu.Unlock()

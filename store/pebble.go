@@ -54,7 +54,7 @@ const (
 	l0Compaction  = 4
 	l0StopWrites  = 24
 	bloomBits     = 10
-	slowDisk      = 2 * time.Second // an operation that takes longer is noted
+	slowDisk      = 2 * time.Second // an operation that takes longer is counted
 	retryPause    = time.Second     // between a table that could not be written and the next attempt
 	maxBatchKept  = 4 << 20         // largest storage that the pebble batch keeps
 	formatPebble  = pebble.FormatValueSeparation
@@ -365,13 +365,13 @@ func (s *durable) checkEmpty() error {
 
 func (s *durable) Durable() bool { return true }
 
-// Note writes a batch into the journal.
-func (s *durable) Note(b *Batch) error {
+// Write implements Writer: it writes a batch into the journal.
+func (s *durable) Write(b *Batch) error {
 	if err := s.monitor.failure(); err != nil {
 		return err
 	}
 	b.seal(s.sealer)
-	return s.writer.note(b)
+	return s.writer.write(b)
 }
 
 // Commit carries out a batch.

@@ -104,7 +104,7 @@ func redoInto(
 // do does what the batch says whose record is at a place.
 func (r *redo) do(seq journal.Seq) error {
 	if seq <= r.marks.applied {
-		r.note()
+		r.collect()
 	} else if err := r.remove(); err != nil {
 		return err
 	}
@@ -123,8 +123,8 @@ func (r *redo) do(seq journal.Seq) error {
 	return r.to.Apply(r.writer.batch, nil)
 }
 
-// note notes what a batch has removed that the tables have.
-func (r *redo) note() {
+// collect records what a batch has removed that the tables have.
+func (r *redo) collect() {
 	for _, o := range r.batch.ops {
 		switch o.kind {
 		case opPut:
@@ -139,7 +139,7 @@ func (r *redo) note() {
 	}
 }
 
-// remove removes what was noted, before anything else is done.
+// remove removes what was collected, before anything else is done.
 func (r *redo) remove() error {
 	if !r.before {
 		return nil

@@ -20,8 +20,8 @@ var ErrKey = errors.New(
 		"store.old_key_file",
 )
 
-// checkKeys finds out whether the store can be read with the keys that it was given, and notes the one it is written with. Notes
-// of keys that no message needs any more are erased. A key that comes back into use gets a new note.
+// checkKeys finds out whether the store can be read with the keys that it was given, and makes a note of the one it is written
+// with. Notes of keys that no message needs any more are erased. A key that comes back into use gets a new note.
 func checkKeys(s *durable) error {
 	found, err := readSealNotes(s)
 	switch {

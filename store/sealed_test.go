@@ -49,7 +49,7 @@ func TestSealed(t *testing.T) {
 		}
 		var b Batch
 		b.Put(sample(id, text), sampleLane)
-		if err := errors.Join(s.Note(&b), s.Commit(&b)); err != nil {
+		if err := errors.Join(s.(Writer).Write(&b), s.Commit(&b)); err != nil {
 			t.Fatal(err)
 		}
 		var again Batch

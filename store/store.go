@@ -7,28 +7,32 @@ import (
 )
 
 // A Store keeps messages. It is safe for concurrent use, except that batches are
-// noted one after the other, and committed one after the other.
+// written one after the other, and committed one after the other.
 type Store interface {
 	Index
 	// Durable reports whether what is committed is there after the process has ended.
 	// A store that is not durable keeps only the messages that were put aside.
 	Durable() bool
-	// Note writes a batch of a durable store, so that a start after the end of the process carries it out. It does not
-	// wait for the disk. Commit follows, with all batches that were noted as one, in their order.
-	Note(b *Batch) error
-	// Commit carries out the operations of a batch in their order, and writes it if it was not noted. When it returns nil
+	// Commit carries out the operations of a batch in their order, and writes it if that was not done. When it returns nil
 	// they are safe. After an error none of them may be taken for done, and the store
 	// may refuse every later batch.
 	Commit(b *Batch) error
 	// Stats returns what is known of the store without reading all of it.
 	Stats() Stats
-	// Tidy is called about once a second. It notes where the messages begin, so that a scan does
+	// Tidy is called about once a second. It records where the messages begin, so that a scan does
 	// not pass over those that are gone. It shrinks the store when it is empty.
 	Tidy()
 	// Backup writes a consistent copy of the store into a directory that does not exist.
 	Backup(dir string) error
 	// Close closes the store. No other method is called afterwards.
 	Close() error
+}
+
+// A Writer is a Store that takes a batch before its commit, without waiting for the disk. A start after the end of the process
+// carries it out.
+type Writer interface {
+	// Write writes a batch. Commit follows, with all batches that were written as one, in their order.
+	Write(b *Batch) error
 }
 
 // IsUndone reports whether an error of Commit says that nothing of the batch is there, nor will be after the next start. After
@@ -53,7 +57,7 @@ type Index interface {
 	// if there is none.
 	Lookup(kind Kind, key []byte) (value []byte, ok bool, err error)
 	// Notes passes up to limit notes of a kind to f, by day and in the order of the keys in a day,
-	// without those whose keys are below from. A key that was noted for several days may come once for
+	// without those whose keys are below from. A key that has notes of several days may come once for
 	// each. It stops at an error of f, which it returns. The octets are f's until it returns.
 	Notes(kind Kind, from []byte, limit int, f func(key, value []byte) error) error
 	// Events passes up to limit events with numbers above after to f, in their order,

@@ -46,7 +46,7 @@ func (s *summary) lastMoved() uint64 {
 	return s.moved
 }
 
-// move notes what the marks say of what was moved, which are messages from lowest on, and events up to one.
+// move records what the marks say of what was moved, which are messages from lowest on, and events up to one.
 func (s *summary) move(m marks, lowest, event uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -84,7 +84,7 @@ func (s *summary) noMessages() {
 	s.marks.messages = 0
 }
 
-// reckon returns what the marks are after a batch that was noted, and the lowest id that it
+// reckon returns what the marks are after a batch that was written, and the lowest id that it
 // puts. One that was counted before, and is replayed, does not count again.
 func (s *summary) reckon(b *Batch) (m marks, lowest uint64) {
 	s.mu.Lock()
@@ -107,7 +107,7 @@ func (s *summary) reckon(b *Batch) (m marks, lowest uint64) {
 	return m, lowest
 }
 
-// settle notes what a batch that was committed has changed. The tidier may have raised the low mark
+// settle records what a batch that was committed has changed. The tidier may have raised the low mark
 // meanwhile.
 func (s *summary) settle(b *Batch, m marks, lowest uint64) {
 	s.mu.Lock()

@@ -2,7 +2,7 @@ package store
 
 import "github.com/cockroachdb/pebble/v2"
 
-// A tidier notes where the messages begin, and makes the store smaller that has become empty.
+// A tidier records where the messages begin, and makes the store smaller that has become empty.
 type tidier struct {
 	reader  *reader
 	writer  *writer

@@ -156,15 +156,15 @@ func MarkAuditedNow(r *http.Request) {
 // path.
 func Named(r *http.Request, name string) { deedOf(r).name = name }
 
-// LoggedIn notes who has logged in with a request.
+// LoggedIn records who has logged in with a request.
 func LoggedIn(r *http.Request, name string) {
 	deedOf(r).caller = Caller{Login: name, From: r.RemoteAddr, Scope: Look}
 }
 
-// Before notes what was there before a request has changed it.
+// Before records what was there before a request has changed it.
 func Before(r *http.Request, v any) { deedOf(r).before = v }
 
-// After notes what a request has done.
+// After records what a request has done.
 func After(r *http.Request, v any) { deedOf(r).after = v }
 
 // Handler serves requests, and records those that change something. The bodies of those for which hasForm is true are forms,

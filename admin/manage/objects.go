@@ -186,28 +186,28 @@ func (a *api) remove(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	e.Make = nothing
-	var notes []string
+	var remarks []string
 	if kind == managed.Accounts {
-		notes = a.stays(name)
+		remarks = a.stays(name)
 	}
-	return a.do(w, r, e, func(result editor.Result) any { result.Notes = notes; return result })
+	return a.do(w, r, e, func(result editor.Result) any { result.Notes = remarks; return result })
 }
 
 func nothing([]byte) ([]byte, error) { return nil, nil }
 
 // stays says what stays of an account that is removed.
-func (a *api) stays(name string) (notes []string) {
+func (a *api) stays(name string) (remarks []string) {
 	from, to := admin.Backlog(a.server, name)
 	if balance, _ := a.server.Gateway().Node.Origins.TallyOf(name).Credit.Balance(); balance != 0 {
-		notes = append(notes, "its balance of "+balance.String()+" stays with the name, for an account that is made again")
+		remarks = append(remarks, "its balance of "+balance.String()+" stays with the name, for an account that is made again")
 	}
 	if from > 0 {
-		notes = append(notes, fmt.Sprintf("%d messages that it has submitted wait: they are sent as usual", from))
+		remarks = append(remarks, fmt.Sprintf("%d messages that it has submitted wait: they are sent as usual", from))
 	}
 	if to > 0 {
-		notes = append(notes, fmt.Sprintf("%d messages and receipts wait for it: they expire, unless it is made again", to))
+		remarks = append(remarks, fmt.Sprintf("%d messages and receipts wait for it: they expire, unless it is made again", to))
 	}
-	return notes
+	return remarks
 }
 
 // showRows shows the rows of one as they are.

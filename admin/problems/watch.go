@@ -39,7 +39,7 @@ type Found struct {
 func (w *Watch) Look(f *Facts) *Found {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.note(f)
+	w.add(f)
 	g := w.growth(f)
 	all := rules()
 	if f.Stopping {
@@ -55,8 +55,8 @@ func (f *Found) Recent(account string) (acceptedPerSecond float64, refused, fail
 	return accepted, g.by("account refused", account), g.by("account failed", account)
 }
 
-// note adds a reading if the last is a minute old. The clock may have been set back.
-func (w *Watch) note(f *Facts) {
+// add adds a reading if the last is a minute old. The clock may have been set back.
+func (w *Watch) add(f *Facts) {
 	n := len(w.readings)
 	if n > 0 && f.Time.Sub(w.readings[n-1].at).Abs() < time.Minute {
 		return

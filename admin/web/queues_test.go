@@ -38,7 +38,7 @@ func TestQueues(t *testing.T) {
 	}
 	lane, now := g.Table.LaneOf(g.Table.Connector("operator")), g.Node.Clock.Now()
 	for account, n := range map[string]int{`<b>"x`: 3, "other": 1} {
-		share := lane.Share(g.Node.Origins.Of(account, "clients"), 100)
+		share := lane.Queues.Share(g.Node.Origins.Of(account, "clients"), 100)
 		for range n {
 			m := new(sms.Message)
 			share.Enter(m, now)

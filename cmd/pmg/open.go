@@ -36,7 +36,7 @@ func (s *server) openStore(cfg *config.Config) error {
 		all, failed := s.member.Store()
 		go func() { s.storeFailed(<-failed) }()
 		err := g.Keep(all)
-		g.Keeper.Unsettled.Watch(g.Keeper.Journal)
+		g.Keeper.Unsettled.Watch(g.Keeper.Batches)
 		return err
 	}
 	all, err := store.Open(dir, store.Options{

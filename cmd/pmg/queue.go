@@ -54,10 +54,10 @@ are in one of the other states, and none that is queued.`,
 // queueOptions are the flags that select messages.
 type queueOptions struct {
 	storeOptions
-	query  admin.QueueQuery
-	limit  int // of all pages; 0: none
-	asJSON bool
-	notes  io.Writer // for remarks beside the messages
+	query   admin.QueueQuery
+	limit   int // of all pages; 0: none
+	asJSON  bool
+	remarks io.Writer // for remarks beside the messages
 }
 
 func (o *queueOptions) flags(cmd *cobra.Command, limit int) {
@@ -162,8 +162,8 @@ func (o *queueOptions) each(
 		}
 		if page.Memory && !said {
 			said = true
-			fmt.Fprintln(o.notes, "this gateway keeps queued messages in memory only (store.engine: memory), where they cannot "+
-				"be listed or changed: this is about those that were put aside")
+			fmt.Fprintln(o.remarks, "this gateway keeps queued messages in memory only (store.engine: memory), where they "+
+				"cannot be listed or changed: this is about those that were put aside")
 		}
 		return nil
 	})
@@ -251,7 +251,7 @@ func runQueueChange(cmd *cobra.Command, o *queueOptions, source runningStore, ch
 	ctx, stop := console.Interruptible(cmd.Context())
 	defer stop()
 	out := cmd.OutOrStdout()
-	o.notes = cmd.ErrOrStderr()
+	o.remarks = cmd.ErrOrStderr()
 	results := map[string]int{}
 	var matched, looked int
 	said := time.Now()

@@ -77,7 +77,7 @@ func (o *queueOptions) run(cmd *cobra.Command, ids []string, f func(context.Cont
 	}
 	ctx, stop := console.Interruptible(cmd.Context())
 	defer stop()
-	o.notes = cmd.ErrOrStderr()
+	o.remarks = cmd.ErrOrStderr()
 	n, err := f(ctx, source)
 	if err == nil && n == 0 {
 		err = o.checkNames(ctx, source)

@@ -248,7 +248,7 @@ func (a *Account) Config() *config.Account { return a.use.cfg.Load() }
 // End records that a session of the account is over that began at an address.
 func (a *Account) End(addr netip.Addr) { a.use.end(addr) }
 
-// Want notes that a login of the account was refused because no session is free.
+// Want records that a login of the account was refused because no session is free.
 func (a *Account) Want(now int64) { a.use.wanted.Store(now) }
 
 // Wanted returns when a login of the account was last refused because no session was free.

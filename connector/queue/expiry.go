@@ -28,7 +28,7 @@ const (
 	sweepExpired = 50
 )
 
-// willExpire notes the expiry of a message that is added to the queue.
+// willExpire records the expiry of a message that is added to the queue.
 func (q *Queue) willExpire(expires int64) {
 	if expires == 0 {
 		return

@@ -189,7 +189,7 @@ func (q *Queue) SearchAgain() { q.moved = search{again: true} }
 // InVain reports whether no message could be moved of the parts that TakeDue has searched.
 func (q *Queue) InVain() bool { return q.moved.inVain }
 
-// SearchedInVain notes that. It does not in a search that has begun again.
+// SearchedInVain records that. It does not in a search that has begun again.
 func (q *Queue) SearchedInVain() {
 	if !q.moved.again {
 		q.moved.inVain = true

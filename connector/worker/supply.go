@@ -37,13 +37,13 @@ func NewSupply(e Engine, l *connector.Lane, came func()) *Supply {
 func (s *Supply) Open(c connector.Courier, window int) {
 	s.Shut()
 	s.outlet = connector.NewOutlet(s.lane.Home(), c, window)
-	s.lane.Open(s.outlet)
+	s.lane.Window.Open(s.outlet)
 }
 
 // Shut makes the lane give nothing more.
 func (s *Supply) Shut() {
 	if s.outlet != nil {
-		s.lane.LoggingOut(s.outlet)
+		s.lane.Window.LoggingOut(s.outlet)
 		s.outlet = nil
 	}
 }
@@ -90,7 +90,7 @@ func (s *Supply) Len() int {
 // Pause makes the lane give nothing for a while. then is called with its end, where the lane is dispatched for; nil: nothing is.
 func (s *Supply) Pause(d time.Duration, then func(until int64)) {
 	s.engine.Do(s.lane, func(now int64) {
-		s.lane.Pause(now + int64(d))
+		s.lane.Throttle.Pause(now + int64(d))
 		if then != nil {
 			then(now + int64(d))
 		}

@@ -20,7 +20,7 @@ func mix(x uint64) uint64 {
 }
 
 // TraceOf returns the trace id of a message. It is computed from the message's id, so that receipts
-// and calls find it without a note.
+// and calls find it unmarked.
 func TraceOf(id uint64) (t [16]byte) {
 	hi, lo := mix(^id), mix(id^0x5851f42d4c957f2d)
 	for i := range 8 {

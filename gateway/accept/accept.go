@@ -136,7 +136,7 @@ func (a *Acceptor[T]) Submit(now int64, by T, s *intake.Submission) {
 	case s.Message.Kind == sms.Receipt:
 		a.Receipt(now, by, s.From, s.Message)
 	default:
-		a.accept(now, Pending[T]{Accepted: s.Accepted(), From: s.From, By: by, After: s.After}, s.Reply(), s.Noted)
+		a.accept(now, Pending[T]{Accepted: s.Accepted(), From: s.From, By: by, After: s.After}, s.Reply(), s.MustStore)
 	}
 }
 
@@ -144,16 +144,16 @@ func (a *Acceptor[T]) Submit(now int64, by T, s *intake.Submission) {
 // durable or they wait in no lane, answered and queued.
 func (a *Acceptor[T]) Accept(now int64, p Pending[T]) { a.accept(now, p, keep.Accepted{}, false) }
 
-// accept is Accept. A reply, unless its message is nil, is stored in the same commit. With noted something is stored with the
+// accept is Accept. A reply, unless its message is nil, is stored in the same commit. With mustStore something is stored with the
 // message that must be, even if the store is in memory.
-func (a *Acceptor[T]) accept(now int64, p Pending[T], reply keep.Accepted, noted bool) {
+func (a *Acceptor[T]) accept(now int64, p Pending[T], reply keep.Accepted, mustStore bool) {
 	var aside bool
 	p.Accepted, p.More, aside = a.intake.Enter(now, p.Accepted, p.More)
 	if reply.Message != nil {
 		a.intake.Accept(now, reply.Message, reply.Share)
 		p.More = append(p.More, reply)
 	}
-	if !a.keep.Durable() && !aside && !noted {
+	if !a.keep.Durable() && !aside && !mustStore {
 		a.stored(now, p)
 		return
 	}

@@ -158,7 +158,7 @@ func newRig(t *testing.T, durable bool) *rig {
 	m.share = g.Table.Share(g.Table.AccountLane(g.Node.Config(), "client"), v.origin)
 	t.Cleanup(func() {
 		s.Receipts.EndOrphans()
-		g.Keeper.Journal.Close()
+		g.Keeper.Batches.Close()
 	})
 	return v
 }
@@ -221,9 +221,9 @@ func TestSubmit(t *testing.T) {
 	if o.Parts != 1 || len(r.x.queued) != 1 || r.x.queued[0].Message.ID != o.ID || r.clients.Stats.Accepted.Load() != 1 {
 		t.Errorf("%+v, %d are queued", o, len(r.x.queued))
 	}
-	noted := r.submission(sms.OK)
-	noted.Noted = true
-	r.Submit(1, "noted", noted)
+	mustStore := r.submission(sms.OK)
+	mustStore.MustStore = true
+	r.Submit(1, "noted", mustStore)
 	if len(r.x.stores) != 1 {
 		t.Error("what is noted with a message is not stored")
 	}
@@ -316,7 +316,7 @@ func TestReply(t *testing.T) {
 			mo, reply := r.node.Messages.Get(), r.node.Messages.Get()
 			mo.Kind, mo.Origin, reply.Origin = sms.MO, r.origin, r.origin
 			r.node.Memory.SetLimit(1 << 20)
-			share := r.share.Lane.Share(r.origin, 100)
+			share := r.share.Lane.Queues.Share(r.origin, 100)
 			p := Pending[string]{
 				Accepted: keep.Accepted{Message: mo, Share: r.m.share}, By: "mo",
 				From: &connector.Source{Connector: r.operator, Origin: r.origin},

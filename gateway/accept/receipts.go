@@ -101,19 +101,19 @@ func (a *Acceptor[T]) foundOut(now int64, q *finding[T]) {
 		q.message.Release()
 		q.from.Connector.Stats.Receipts.Add(q.state)
 		a.executor.Answer(now, q.by, Outcome{})
-	case receipts.Noted:
+	case receipts.Recorded:
 		q.message.Release()
-		a.answerNoted(q.by, q.from.Connector, q.state)
+		a.answerRecorded(q.by, q.from.Connector, q.state)
 	default:
 		a.acceptReceipt(now, q, share, &a.counts.Matched)
 	}
 	a.ends(now, q, false)
 }
 
-// answerNoted answers a receipt that goes no further when its content is stored, and counts it by its state.
-func (a *Acceptor[T]) answerNoted(by T, from *connector.Connector, state sms.State) {
+// answerRecorded answers a receipt that goes no further when its content is stored, and counts it by its state.
+func (a *Acceptor[T]) answerRecorded(by T, from *connector.Connector, state sms.State) {
 	var failed error
-	a.executor.Go(by, func() { failed = a.keep.Journal.SyncSoon() }, func(now int64, gone bool) {
+	a.executor.Go(by, func() { failed = a.keep.Batches.SyncSoon() }, func(now int64, gone bool) {
 		switch {
 		case gone:
 		case failed != nil:
@@ -146,7 +146,7 @@ func (a *Acceptor[T]) acceptReceipt(now int64, q *finding[T], s *connector.Share
 	if s != nil && a.asking.Asks(q.message, s) {
 		a.intake.Count(q.from.Connector, q.message)
 		a.asking.Ask(q.message, q.match.More, s)
-		a.answerNoted(q.by, q.from.Connector, q.state)
+		a.answerRecorded(q.by, q.from.Connector, q.state)
 		return
 	}
 	q.from.Connector.Stats.Receipts.Add(q.state)

@@ -38,7 +38,7 @@ func TestReceipts(t *testing.T) {
 		{"outcomes cannot be read", matcher{recent: true, parts: 2, fault: fault, verdicts: then(receipts.Unread)},
 			false, 1, sms.SystemError, 0, 1},
 		{"nobody has asked for it", matcher{recent: true, verdicts: then(receipts.Dropped)}, false, 0, sms.OK, 0, 0},
-		{"it is noted", matcher{recent: true, verdicts: then(receipts.Noted)}, false, 1, sms.OK, 0, 0},
+		{"it is noted", matcher{recent: true, verdicts: then(receipts.Recorded)}, false, 1, sms.OK, 0, 0},
 		{"no room", matcher{recent: true, verdicts: then(passOn)}, true, 0, sms.QueueFull, 0, 0},
 	} {
 		r := newRig(t, false)
@@ -201,11 +201,11 @@ func TestReceiptsTogether(t *testing.T) {
 }
 
 // A receipt that goes no further is refused for now if what it says cannot be stored, and does not count.
-func TestReceiptNotNoted(t *testing.T) {
+func TestReceiptNotRecorded(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, true)
-	r.keep.Journal = failing{r.keep.Journal}
-	r.m.recent, r.m.verdicts = true, []receipts.Verdict{receipts.Noted}
+	r.keep.Batches = failing{r.keep.Batches}
+	r.m.recent, r.m.verdicts = true, []receipts.Verdict{receipts.Recorded}
 	r.receipt("r")
 	r.x.work()
 	if r.want("r", sms.Undecided, ""); r.counted() != 0 {
@@ -214,6 +214,6 @@ func TestReceiptNotNoted(t *testing.T) {
 }
 
 // A failing journal stores nothing more.
-type failing struct{ store.Journal }
+type failing struct{ store.Log }
 
 func (failing) SyncSoon() error { return errors.New("no space left") }

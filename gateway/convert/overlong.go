@@ -21,7 +21,7 @@ func (d *Converter) mustCut(slot *connector.Slot) bool {
 	}
 	f := leavesBy(slot).Form()
 	switch {
-	case slot.Share == nil || len(m.Text()) <= fit.AnyRoom || !slot.Share.Lane.MayBeUnfit(m.ID):
+	case slot.Share == nil || len(m.Text()) <= fit.AnyRoom || !slot.Share.Lane.Queues.MayBeUnfit(m.ID):
 		return false
 	case !f.HasRoom(m):
 		return true

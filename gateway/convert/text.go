@@ -55,7 +55,7 @@ func (d *Converter) Whole(lane *connector.Lane, m *sms.Message) (n uint8, code s
 	return d.parts(&cut, m)
 }
 
-// countWhole notes how many short messages the SMSC makes of a text that it gets whole, for the client that hears of it.
+// countWhole records how many short messages the SMSC makes of a text that it gets whole, for the client that hears of it.
 func (d *Converter) countWhole(lane *connector.Lane, m *sms.Message) sms.Code {
 	n, code := d.Whole(lane, m)
 	if n < 2 {

@@ -327,7 +327,7 @@ func TestRefusesWhatIsTooLong(t *testing.T) {
 			slot.Link.Can.Limited = limited(c.limit)
 		}
 		if c.unfit {
-			r.lane.Unfit(m.ID)
+			r.lane.Queues.Unfit(m.ID)
 		}
 		if c.change != nil {
 			c.change(slot)

@@ -180,7 +180,7 @@ func Settle(b *store.Batch, m *sms.Message, accepted bool, day uint32) (low bool
 	c := &m.Origin.Tally.Credit
 	low = c.Settle(sms.PriceOf(m), accepted, day)
 	if accepted {
-		note(b, m.Origin.Account, c, day)
+		write(b, m.Origin.Account, c, day)
 	}
 	return low
 }
@@ -189,12 +189,12 @@ func Settle(b *store.Batch, m *sms.Message, accepted bool, day uint32) (low bool
 // and a month.
 func Undo(b *store.Batch, account string, c *sms.Credit, amount sms.Money, day uint32) {
 	c.Pay(amount)
-	note(b, account, c, day)
+	write(b, account, c, day)
 }
 
-// note stores a balance and, if they are bounded, what was spent on a day and in its month. The lock of the batch keeps notes in
+// write stores a balance and, if they are bounded, what was spent on a day and in its month. The lock of the batch keeps notes in
 // the order of what they are about.
-func note(b *store.Batch, account string, c *sms.Credit, day uint32) {
+func write(b *store.Batch, account string, c *sms.Credit, day uint32) {
 	var value [withSpent]byte
 	balance, s := c.On(day)
 	n := len(binary.BigEndian.AppendUint64(value[:0], uint64(balance)))

@@ -21,7 +21,7 @@ var errFull = errors.New("no space left on device")
 
 func (*full) Durable() bool { return true }
 
-func (f *full) Note(*store.Batch) error {
+func (f *full) Write(*store.Batch) error {
 	if f.is.Load() {
 		return errFull
 	}

@@ -48,7 +48,7 @@ func (d *Accountant) Pay(account string, amount sms.Money, p Payment) (Payment, 
 	now := d.node.Clock.WallNow()
 	c := &d.node.Origins.TallyOf(account).Credit
 	var failed error
-	d.keep.Journal.Write(func(b *store.Batch) {
+	d.keep.Batches.Write(func(b *store.Batch) {
 		balance := c.Pay(amount)
 		p.At, p.Amount, p.Balance = time.Unix(0, now).UTC(), amount.String(), balance.String()
 		value, err := json.Marshal(&p)
@@ -59,7 +59,7 @@ func (d *Accountant) Pay(account string, amount sms.Money, p Payment) (Payment, 
 			c.Pay(-amount)
 			return
 		}
-		note(b, account, c, store.DayOf(now))
+		write(b, account, c, store.DayOf(now))
 		b.Note(store.KindPaid, binary.BigEndian.AppendUint64(prefixOf(account), uint64(now)), value, store.Forever)
 		if p.Reference != "" {
 			b.Note(store.KindPaid, reference, nil, store.Forever)
@@ -68,7 +68,7 @@ func (d *Accountant) Pay(account string, amount sms.Money, p Payment) (Payment, 
 	if failed != nil {
 		return p, failed
 	}
-	if err := d.keep.Journal.Sync(); err != nil {
+	if err := d.keep.Batches.Sync(); err != nil {
 		if p.Reference != "" {
 			d.pending[string(reference)] = true
 		}
@@ -94,7 +94,7 @@ func (d *Accountant) isTwice(reference string, key []byte) error {
 	if !d.pending[string(key)] {
 		return nil
 	}
-	if err = d.keep.Journal.Sync(); err != nil {
+	if err = d.keep.Batches.Sync(); err != nil {
 		return fmt.Errorf("cannot store the payment with this reference, which was entered before: %w", err)
 	}
 	delete(d.pending, string(key))

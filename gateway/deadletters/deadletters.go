@@ -57,7 +57,7 @@ func New(n *node.Node, k *keep.Keeper, forget func(m *sms.Message, e keep.Ending
 	return &DeadLetters{node: n, keep: k, forget: forget, all: map[uint64]letter{}, of: map[string]int64{}}
 }
 
-// Add notes that an event was put aside at a time of the wall clock. octets is the size of its message.
+// Add records that an event was put aside at a time of the wall clock. octets is the size of its message.
 func (d *DeadLetters) Add(id uint64, account string, at, octets int64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -73,7 +73,7 @@ func (d *DeadLetters) Add(id uint64, account string, at, octets int64) {
 	d.of[account]++
 }
 
-// Left notes that an event is no dead letter any more.
+// Left records that an event is no dead letter any more.
 func (d *DeadLetters) Left(id uint64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -174,7 +174,7 @@ func (d *DeadLetters) end(ids []uint64) {
 		d.Left(id)
 	}
 	// so that nobody finds them in the store any more
-	if err := d.keep.Journal.Sync(); err != nil && d.node.Repeats.First("dead letters") {
+	if err := d.keep.Batches.Sync(); err != nil && d.node.Repeats.First("dead letters") {
 		d.node.Log.Error().Err(err).Msg("cannot end dead letters; the next commit does")
 	}
 }

@@ -21,7 +21,7 @@ func (d *Checker) parks(m *sms.Message) bool {
 	return m.Kind != sms.Receipt && d.node.Config().NoRoute == config.Park
 }
 
-// IsAside notes that a message which waits in no lane was stored.
+// IsAside records that a message which waits in no lane was stored.
 func (d *Checker) IsAside(a keep.Accepted) {
 	if a.Aside() == store.Orphan {
 		d.receipts.Orphans.Keep(a.Message)

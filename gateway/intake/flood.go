@@ -32,7 +32,7 @@ func stepFlood(d *Checker, now int64, s *Submission) Verdict {
 	return s.refuses(d, now, sms.Throttled, &d.node.LogLimits.Fast, why)
 }
 
-// Retract takes back what is reserved of its account's money, and what the policies of that have noted of a submitted message
+// Retract takes back what is reserved of its account's money, and what the policies of that have reserved of a submitted message
 // that is not accepted, so that it is no duplicate, and does not count, when it is submitted again.
 func Retract(from *connector.Source, m *sms.Message) {
 	credit.GiveBack(m, true)

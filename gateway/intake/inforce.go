@@ -11,7 +11,7 @@ import (
 // the table. A step that no option of anybody asks for is not called.
 type inForce [5]uint64
 
-// Use replaces the steps, as a test does that adds one, and pmg explain, which notes what each does. All are in force then.
+// Use replaces the steps, as a test does that adds one, and pmg explain, which records what each does. All are in force then.
 func (d *Checker) Use(steps []Step) {
 	d.steps = steps
 	d.Widen()
@@ -41,7 +41,7 @@ func (d *Checker) putInForce(is func(*Step) bool) {
 	d.inForce.Store(&sets)
 }
 
-// next returns the step that a submission takes next, and notes that; nil: there is none.
+// next returns the step that a submission takes next, and records that; nil: there is none.
 func (d *Checker) next(s *Submission) *Step {
 	rest := d.inForce.Load()[bits.TrailingZeros8(uint8(s.Way))] >> s.at.step
 	if rest == 0 {

@@ -134,11 +134,11 @@ func (j *Joiner) endJoined(now int64, whole *keep.Accepted, parts []keep.Accepte
 		o = keep.Own{Share: whole.Share, Message: whole.Message, Placed: true}
 	}
 	if durable || j.events.Writer != nil {
-		written := j.keep.Journal.Write(func(b *store.Batch) { j.addJoined(b, now, whole, parts) })
+		written := j.keep.Batches.Write(func(b *store.Batch) { j.addJoined(b, now, whole, parts) })
 		if durable {
 			o.After = written
 		}
-		j.keep.Journal.Commit()
+		j.keep.Batches.Commit()
 	}
 	for _, p := range parts {
 		p.Share.Leave(p.Message)
@@ -165,7 +165,7 @@ func (j *Joiner) addJoined(b *store.Batch, now int64, whole *keep.Accepted, part
 		}
 		if j.events.Writer != nil {
 			e := keep.Ending{State: events.Joined, Lane: lane, Answer: sms.Answer{At: now}}
-			j.events.Note(b, p.Message, &e, ahead)
+			j.events.Add(b, p.Message, &e, ahead)
 		}
 	}
 }

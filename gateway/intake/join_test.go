@@ -310,7 +310,7 @@ func TestJoinedEvents(t *testing.T) {
 	r.part(now, 1, 2, 2, "b")
 	r.part(now, 1, 2, 2, "b")
 	r.part(now, 1, 2, 1, "a", func(m *sms.Message) { m.Notify = sms.NotifySuccess })
-	if err := d.keep.Journal.Sync(); err != nil {
+	if err := d.keep.Batches.Sync(); err != nil {
 		t.Fatal(err)
 	}
 	if err := settler.CloseEvents(); err != nil {

@@ -24,11 +24,11 @@ func (i *Intake) Enter(now int64, first keep.Accepted, more []keep.Accepted) (_ 
 		aside = aside || a.Share == nil
 	}
 	if first.Message.Parts > 1 {
-		i.checker.table.NoteKeyword(first.Message)
+		i.checker.table.RememberKeyword(first.Message)
 	}
 	for _, a := range more {
 		if a.Message.Parts > 1 && a.Message.Part == 0 {
-			i.checker.table.NoteKeyword(a.Message)
+			i.checker.table.RememberKeyword(a.Message)
 		}
 	}
 	return first, more, aside

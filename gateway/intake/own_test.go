@@ -93,7 +93,7 @@ func TestEnterWhole(t *testing.T) {
 }
 
 // The parts of a text follow the keyword that it begins with when they leave by another route.
-func TestEnterNotesKeywords(t *testing.T) {
+func TestEnterRemembersKeywords(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, "", "", "long_messages: split8", `[{keyword: stop, to: beside}, {to: operator}]`)
 	text := strings.Repeat("x", 300)

@@ -37,10 +37,10 @@ func TestTextOfReceipt(t *testing.T) {
 	m := &sms.Message{ID: 7, Arrived: now, Notify: sms.NotifySuccess, Origin: p.node.Origins.Of("client", "clients")}
 	m.Set(sms.Address{Addr: []byte("1234")}, sms.Address{Addr: []byte("46700000001")}, nil)
 	a := sms.Answer{PeerID: []byte("msg-1"), At: now}
-	p.receipts.NoteAnswer(p.receipts.Of(smsc), smsc, m, a.PeerID)
+	p.receipts.RecordAnswer(p.receipts.Of(smsc), smsc, m, a.PeerID)
 	known := store.MappingOf(m, 0)
-	p.keep.Journal.Write(func(b *store.Batch) { p.receipts.NoteMapping(b, p.receipts.Of(smsc), &known, a.PeerID, now, false) })
-	if err := p.keep.Journal.Sync(); err != nil {
+	p.keep.Batches.Write(func(b *store.Batch) { p.receipts.RecordMapping(b, p.receipts.Of(smsc), &known, a.PeerID, now, false) })
+	if err := p.keep.Batches.Sync(); err != nil {
 		t.Fatal(err)
 	}
 	s := p.submission(Delivered, sms.Receipt, report("msg-1"))

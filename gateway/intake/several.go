@@ -27,7 +27,7 @@ type Several struct {
 	After            int64    // time before which the client is not answered
 }
 
-// Refuse notes why a recipient is refused.
+// Refuse records why a recipient is refused.
 func (v *Several) Refuse(code sms.Code, step string) {
 	if v.Reasons == nil {
 		v.Refusal = code

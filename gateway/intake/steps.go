@@ -160,17 +160,17 @@ type Submission struct {
 	Lane  *connector.Lane  // nil: it is parked, or goes where its receipt's message says
 	Share *connector.Share // of the lane; nil without one
 
-	From    *connector.Source // nil: nobody counts or logs it
-	Session *connector.Link   // that reads it from its PDU; nil: Change makes it
-	PDU     protocols.PDU     // that carried it
-	Others  *Several          // of the same PDU, nil for a PDU with one message
-	Many    bool              // it is one of many of a request
-	Strict  bool              // it needs a sender, and a recipient whose country is known
-	Noted   bool              // something is stored with it that must be, even if the store is in memory
-	Most    int               // short messages that it may become; 0: as many as its account allows
-	Room    Room
-	Waits   bool  // it may wait for room
-	After   int64 // time before which its sender is not answered
+	From      *connector.Source // nil: nobody counts or logs it
+	Session   *connector.Link   // that reads it from its PDU; nil: Change makes it
+	PDU       protocols.PDU     // that carried it
+	Others    *Several          // of the same PDU, nil for a PDU with one message
+	Many      bool              // it is one of many of a request
+	Strict    bool              // it needs a sender, and a recipient whose country is known
+	MustStore bool              // something is stored with it that must be, even if the store is in memory
+	Most      int               // short messages that it may become; 0: as many as its account allows
+	Room      Room
+	Waits     bool  // it may wait for room
+	After     int64 // time before which its sender is not answered
 
 	Code sms.Code // why it is refused
 }

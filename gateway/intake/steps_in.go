@@ -154,7 +154,7 @@ func stepLists(d *Checker, now int64, s *Submission) Verdict {
 }
 
 func stepKeyword(d *Checker, _ int64, s *Submission) Verdict {
-	d.table.NoteKeyword(s.Message)
+	d.table.RememberKeyword(s.Message)
 	if d.table.LacksFirst(s.Message) {
 		s.Work = func() sms.Code { d.table.FindFirst(s.Message); return sms.OK }
 		return Later
@@ -346,7 +346,7 @@ func noRoute(m *sms.Message) sms.Code {
 	return sms.BadDestination
 }
 
-// eases notes that a message of a session is not refused immediately. The session's lines in the pdu log
+// eases records that a message of a session is not refused immediately. The session's lines in the pdu log
 // are not limited any more when its account does not press.
 func (d *Checker) eases(now int64, l *connector.Link) {
 	if l.Pressing.Load() && !l.Account.IsPressing(now, 0) {

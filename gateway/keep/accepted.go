@@ -45,7 +45,7 @@ func (a Accepted) Aside() store.Aside {
 func (k *Keeper) Put(first Accepted, more []Accepted) store.Position {
 	w := k.writings.Get().(*writing)
 	w.first, w.more = first, more
-	p := k.Journal.Write(w.put)
+	p := k.Batches.Write(w.put)
 	k.Spend(w.octets)
 	w.free()
 	return p
@@ -62,7 +62,7 @@ func (k *Keeper) Collect(b *store.Batch, first Accepted, more []Accepted) {
 
 // Append adds what Collect has collected to the next commit, empties the batch, and returns the position of that.
 func (k *Keeper) Append(b *store.Batch) store.Position {
-	at := k.Journal.Append(b)
+	at := k.Batches.Append(b)
 	k.Spend(b.Octets())
 	b.Reset()
 	return at

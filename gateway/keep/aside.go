@@ -7,7 +7,7 @@ import (
 
 // SetAside keeps a message in the store that waits in no lane, until an operator decides.
 func (k *Keeper) SetAside(m *sms.Message, lane store.Lane, why store.Aside, reason string) {
-	k.Journal.Write(func(b *store.Batch) { k.KeepAside(b, m, lane, why, reason) })
+	k.Batches.Write(func(b *store.Batch) { k.KeepAside(b, m, lane, why, reason) })
 }
 
 // KeepAside adds to the open batch that a message is put aside.

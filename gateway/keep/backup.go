@@ -18,7 +18,7 @@ import (
 // path. It is asked for over the network, so the request names the copy and no path.
 func (k *Keeper) BackUp(name string) (dir string, err error) {
 	if dir, err = backupDir(k.node.Config(), name); err == nil {
-		err = k.Journal.Sync()
+		err = k.Batches.Sync()
 	}
 	if err != nil {
 		return "", fmt.Errorf("cannot back up the store: %w", err)

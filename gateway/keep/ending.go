@@ -16,7 +16,7 @@ type Ending struct {
 	Sent   int64 // when it was written last; 0: never
 	Aside  bool  // it was put aside before
 
-	// Charge is what its account pays for it. It is decided before the steps: event and note of its id say the same.
+	// Charge is what its account pays for it. It is decided before the steps: event and mapping of its id say the same.
 	Charge sms.Money
 
 	Attempts   uint8 // how often it was sent

@@ -13,8 +13,8 @@ type Erasing struct{ keeper *Keeper }
 func NewErasing(k *Keeper) *Erasing { return &Erasing{k} }
 
 // EachNote implements store.Eraser.
-func (e *Erasing) EachNote(ctx context.Context, f func(*store.Noted) error) error {
-	if err := e.keeper.Journal.Sync(); err != nil {
+func (e *Erasing) EachNote(ctx context.Context, f func(*store.Note) error) error {
+	if err := e.keeper.Batches.Sync(); err != nil {
 		return err
 	}
 	s := store.EraserOf(e.keeper.store)
@@ -25,7 +25,7 @@ func (e *Erasing) EachNote(ctx context.Context, f func(*store.Noted) error) erro
 }
 
 // IsStill implements store.Eraser.
-func (e *Erasing) IsStill(v *store.Noted) (bool, error) {
+func (e *Erasing) IsStill(v *store.Note) (bool, error) {
 	s := store.EraserOf(e.keeper.store)
 	if s == nil {
 		return false, nil
@@ -44,6 +44,6 @@ func (e *Erasing) Purge(ctx context.Context, change func() error) error {
 
 // Write changes notes, and returns when that is safe.
 func (e *Erasing) Write(change func(*store.Batch)) error {
-	e.keeper.Journal.Write(change)
-	return e.keeper.Journal.Sync()
+	e.keeper.Batches.Write(change)
+	return e.keeper.Batches.Sync()
 }

@@ -3,7 +3,7 @@
 //
 // # Start reading
 //
-// keep.go, accepted.go, aside.go, outgoing.go (what the gateway made itself), notes.go and unsettled.go (which
+// keep.go, accepted.go, aside.go, outgoing.go (what the gateway made itself), intents.go and unsettled.go (which
 // messages may leave), load.go, upkeep.go, space.go.
 package keep
 
@@ -23,9 +23,9 @@ import (
 // A Keeper keeps messages. It is safe for concurrent use.
 type Keeper struct {
 	node    *node.Node
-	Journal store.Journal // set before the engine starts
-	Index   store.Index   // set before the engine starts
-	store   store.Store   // set before the engine starts
+	Batches store.Log   // set before the engine starts
+	Index   store.Index // set before the engine starts
+	store   store.Store // set before the engine starts
 
 	IDs        atomic.Uint64 // the highest id that a message was given
 	LastStored uint64        // set before the engine starts: the highest id of all earlier runs
@@ -36,7 +36,7 @@ type Keeper struct {
 	aside     [store.Asides]atomic.Int64 // messages that were put aside, by the reason
 	Outgoing  Outgoing
 	Changing  ChangeLock // one change of stored messages by an operator at a time
-	notes     notes
+	intents   intents
 	Loads     Loads
 	space     space
 	upkeep    upkeep
@@ -59,8 +59,8 @@ func StoreFiles(limit int) int { return min(1000, max(limit/8, 4)) }
 // Open begins to keep messages in a store, in place of an earlier one that holds none. done is called
 // after each commit, before the engine's Committed.
 func (k *Keeper) Open(s store.Store, done func(upTo store.Position, err error)) {
-	if k.Journal != nil {
-		k.Journal.Close()
+	if k.Batches != nil {
+		k.Batches.Close()
 	}
 	k.Index, k.store = s, s
 	st := s.Stats()
@@ -76,14 +76,14 @@ func (k *Keeper) Open(s store.Store, done func(upTo store.Position, err error)) 
 		}
 	})
 	c.Pace(k.node.Pass)
-	k.Journal = c
+	k.Batches = c
 }
 
 func (k *Keeper) committed(upTo store.Position, err error) {
 	k.Unsettled.committed(upTo, err)
 	if err == nil {
 		k.Outgoing.committed(upTo)
-		k.notes.safe.Store(upTo)
+		k.intents.safe.Store(upTo)
 	} else if k.node.Repeats.First("commit") {
 		then := "they are refused until the store works again"
 		if CodeOf(err) == sms.Undecided {
@@ -113,22 +113,22 @@ func (k *Keeper) Do(l *connector.Lane, f func(now int64)) bool {
 }
 
 // GoOn reports, once, that messages may leave that were kept from it because the store had not
-// forgotten enough others, or because the notes that they leave were not safe.
+// forgotten enough others, or because the intents of the messages that leave were not safe.
 func (k *Keeper) GoOn() bool {
-	noted := k.notes.goOn()
-	return k.Unsettled.GoOn() || noted
+	safe := k.intents.goOn()
+	return k.Unsettled.GoOn() || safe
 }
 
 // Recovered reports whether the messages of earlier runs are in their queues.
 func (k *Keeper) Recovered() bool { return !k.Durable() || k.recovered.Load() }
 
-// SetRecovered notes that they are.
+// SetRecovered records that they are.
 func (k *Keeper) SetRecovered() { k.recovered.Store(true) }
 
 // Close closes the store, when nothing uses it any more.
 func (k *Keeper) Close() error {
 	k.upkeep.tidy.Wait()
-	k.Journal.Close()
+	k.Batches.Close()
 	if err := k.store.Close(); err != nil {
 		return fmt.Errorf("cannot close store: %w", err)
 	}
@@ -181,17 +181,17 @@ func (k *Keeper) NotBefore(wall, ahead int64) int64 {
 // Find calls find, which reads the store, and returns an error if some of what it found may have been refused: a
 // commit that failed may have written its messages, and they are in the store until the next one.
 func (k *Keeper) Find(find func() error) error {
-	if err := k.Journal.Sync(); err != nil {
+	if err := k.Batches.Sync(); err != nil {
 		return err
 	}
-	before := k.Journal.Stats().Failed
+	before := k.Batches.Stats().Failed
 	if err := find(); err != nil {
 		return err
 	}
-	if err := k.Journal.Sync(); err != nil {
+	if err := k.Batches.Sync(); err != nil {
 		return err
 	}
-	if k.Journal.Stats().Failed != before {
+	if k.Batches.Stats().Failed != before {
 		return errors.New("messages could not be stored meanwhile; try again")
 	}
 	return nil
@@ -229,16 +229,16 @@ func CodeOf(err error) sms.Code {
 }
 
 // Commit asks for what was collected to be committed. It does not wait for that.
-func (k *Keeper) Commit() { k.Journal.Commit() }
+func (k *Keeper) Commit() { k.Batches.Commit() }
 
-// CommitEnded notes which messages have ended, and asks for a commit of that. Only messages that wait for a note of
+// CommitEnded records which messages have ended, and asks for a commit of that. Only messages that wait for an intent of
 // theirs need it immediately.
 func (k *Keeper) CommitEnded() {
-	k.Journal.NoteEnds()
-	if k.notes.waited() {
-		k.Journal.Commit()
+	k.Batches.WriteEnds()
+	if k.intents.waited() {
+		k.Batches.Commit()
 	} else {
-		k.Journal.CommitSoon()
+		k.Batches.CommitSoon()
 	}
 }
 

@@ -87,7 +87,7 @@ func (ls *Loads) loop() {
 		}
 		ls.mu.Unlock()
 		messages, missing, failed := ls.keeper.Read(w.ids, w.tries)
-		do(w.lane, func(now int64) { w.lane.Loaded(now, messages, missing) })
+		do(w.lane, func(now int64) { w.lane.Queues.Loaded(now, messages, missing) })
 		if len(failed) > 0 {
 			ls.later(load{w.lane, failed, w.tries + 1})
 		}

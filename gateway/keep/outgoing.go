@@ -67,7 +67,7 @@ func (o *Outgoing) End() {
 	o.done.Wait()
 }
 
-// committed notes that all up to a position is committed. What a commit that failed has left is
+// committed records that all up to a position is committed. What a commit that failed has left is
 // committed with the next one, and waits for that.
 func (o *Outgoing) committed(upTo store.Position) {
 	o.mu.Lock()
@@ -125,7 +125,7 @@ func (o *Outgoing) enter(do Do, s *connector.Share, all []Own) {
 	}
 	ok := do(s.Lane, func(now int64) {
 		for _, one := range all {
-			s.Lane.Push(now, s, one.Message)
+			s.Lane.Queues.Push(now, s, one.Message)
 		}
 	})
 	if ok {

@@ -29,7 +29,7 @@ type space struct {
 // is given to its log and to tables, and merges those.
 const shareOfRoom = 4
 
-// Spend notes that octets are stored. A flood may fill a small file system between two checks. So
+// Spend records that octets are stored. A flood may fill a small file system between two checks. So
 // the room is checked when much has come, and no message is accepted until then.
 func (k *Keeper) Spend(octets int) {
 	s := &k.space

@@ -14,9 +14,9 @@ import (
 type Unsettled struct {
 	// N is how many there are.
 	N       atomic.Int64
-	watched store.Journal // set before the engine starts; nil: no other node has it
-	failed  atomic.Bool   // the store takes nothing any more
-	halted  atomic.Bool   // messages have been kept from leaving because there were too many, or a commit was late
+	watched store.Log   // set before the engine starts; nil: no other node has it
+	failed  atomic.Bool // the store takes nothing any more
+	halted  atomic.Bool // messages have been kept from leaving because there were too many, or a commit was late
 
 	// count is that of the batch with the highest position in which one has ended, last.
 	count, last atomic.Uint64
@@ -56,7 +56,7 @@ const lateCommit = int64(500 * time.Millisecond)
 
 // Watch makes a commit that is late halt what leaves, where other nodes have the journal: if this one ends before the commit, the
 // next one sends again what has ended meanwhile. It is called before an engine starts.
-func (u *Unsettled) Watch(j store.Journal) { u.watched = j }
+func (u *Unsettled) Watch(j store.Log) { u.watched = j }
 
 // Full reports whether no more messages may leave.
 func (u *Unsettled) Full(now int64) bool {
@@ -88,7 +88,7 @@ func (u *Unsettled) isFull() bool {
 	return u.N.Load() >= maxUnsettled // a commit that ended meanwhile may not have seen halted
 }
 
-// committed notes that the commit of a position has ended. What a failed one leaves is in the next.
+// committed records that the commit of a position has ended. What a failed one leaves is in the next.
 func (u *Unsettled) committed(at store.Position, err error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()

@@ -33,7 +33,7 @@ func TestLateCommit(t *testing.T) {
 			s := slow{store.NewMemory(), make(chan struct{})}
 			k.Open(s, func(store.Position, error) {})
 			if shared {
-				k.Unsettled.Watch(k.Journal)
+				k.Unsettled.Watch(k.Batches)
 			}
 			halts := func(why string, want bool) {
 				t.Helper()
@@ -51,7 +51,7 @@ func TestLateCommit(t *testing.T) {
 				}
 			}
 			write := func() {
-				k.Journal.Write(func(b *store.Batch) { b.Note(store.KindEnded, []byte("key"), nil, 1) })
+				k.Batches.Write(func(b *store.Batch) { b.Note(store.KindEnded, []byte("key"), nil, 1) })
 				k.Commit()
 			}
 			halts("nothing is written", false)
@@ -67,7 +67,7 @@ func TestLateCommit(t *testing.T) {
 			halts("that is late", shared)
 			commits()
 			halts("all is committed", false)
-			k.Journal.Close()
+			k.Batches.Close()
 		})
 	}
 }

@@ -22,7 +22,7 @@ type upkeep struct {
 // A StoreStatus is what is known of the store.
 type StoreStatus struct {
 	store.Stats     // what it said last, up to a few seconds ago
-	Journal         store.JournalStats
+	Journal         store.LogStats
 	CommitFor       time.Duration // how long the commit under way has taken so far
 	Storing         int64         // submits that wait for their commit
 	Unsettled       int64         // messages that have ended and are still in the store
@@ -38,7 +38,7 @@ const (
 	upkeepEvery = int64(time.Second)
 )
 
-// StoreFailed notes that the store takes nothing any more. The process is to end: what the
+// StoreFailed records that the store takes nothing any more. The process is to end: what the
 // store has committed is there when it has been opened again.
 func (k *Keeper) StoreFailed(err error) {
 	why := err.Error()
@@ -58,8 +58,8 @@ func (k *Keeper) Upkeep(now int64, others func(now int64)) {
 	if now < next || !u.next.CompareAndSwap(next, now+upkeepEvery*9/10) {
 		return
 	}
-	k.Journal.Commit() // what a commit that failed has left
-	if took := commitFor(k.Journal, k.node.Clock.Now()); took > slowCommit && k.node.Repeats.First("slow commit") {
+	k.Batches.Commit() // what a commit that failed has left
+	if took := commitFor(k.Batches, k.node.Clock.Now()); took > slowCommit && k.node.Repeats.First("slow commit") {
 		k.node.Log.Error().Stringer("since", took.Round(time.Millisecond)).
 			Msg("the store does not answer: messages are not confirmed until it does; look at the disk")
 	}
@@ -76,7 +76,7 @@ func (u *upkeep) tidyStore(all store.Store) {
 }
 
 // commitFor returns how long the commit under way has taken at a time, 0 if there is none.
-func commitFor(j store.Journal, now int64) time.Duration {
+func commitFor(j store.Log, now int64) time.Duration {
 	since := j.Stats().Since
 	if since == 0 {
 		return 0
@@ -89,8 +89,8 @@ func (k *Keeper) StoreStatus() (s StoreStatus) {
 	if last := k.upkeep.last.Load(); last != nil {
 		s.Stats = *last
 	}
-	s.Journal = k.Journal.Stats()
-	s.CommitFor = commitFor(k.Journal, k.node.Clock.Now())
+	s.Journal = k.Batches.Stats()
+	s.CommitFor = commitFor(k.Batches, k.node.Clock.Now())
 	s.Storing, s.Unsettled = k.Storing.Load(), k.Unsettled.N.Load()
 	s.Recovered = k.Recovered()
 	if room := k.space.last.Load(); room != nil {

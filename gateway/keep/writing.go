@@ -46,7 +46,7 @@ func (w *writing) addPut(b *store.Batch) {
 func (w *writing) addState(b *store.Batch) {
 	b.Keep(w.message, store.State{Lane: LaneName(w.lane), UnderWay: w.underWay})
 	if w.underWay {
-		w.keeper.notes.last.Store(b.Position())
+		w.keeper.intents.last.Store(b.Position())
 	}
 }
 
@@ -62,7 +62,7 @@ func (k *Keeper) keepState(l *connector.Lane, m *sms.Message, underWay bool) sto
 	}
 	w := k.writings.Get().(*writing)
 	w.lane, w.message, w.underWay = l, m, underWay
-	p := k.Journal.Write(w.keep)
+	p := k.Batches.Write(w.keep)
 	w.free()
 	return p
 }

@@ -44,7 +44,7 @@ type departure struct {
 	next    int
 	changed *sms.Message // nil: as it is
 
-	note func(plugin, says string) // of a preview; nil: the message leaves
+	say func(plugin, says string) // of a preview; nil: the message leaves
 }
 
 func (v *departure) message() *sms.Message {
@@ -75,10 +75,10 @@ func (d *Asker) Check(now int64, s *connector.Slot) connector.Passage {
 	return d.ask(now, &departure{slot: s, hooks: d.hooks.Of(plugin.Send)})
 }
 
-// Preview asks the plugins that do not wait about the message of a slot that does not leave, and calls note with what each
+// Preview asks the plugins that do not wait about the message of a slot that does not leave, and calls say with what each
 // says. It returns what would leave, which is a copy or nil if it stays as it is, and whether it would leave at all.
-func (d *Asker) Preview(now int64, s *connector.Slot, note func(plugin, says string)) (changed *sms.Message, leaves bool) {
-	p := d.ask(now, &departure{slot: s, hooks: d.hooks.Of(plugin.Send), note: note})
+func (d *Asker) Preview(now int64, s *connector.Slot, say func(plugin, says string)) (changed *sms.Message, leaves bool) {
+	p := d.ask(now, &departure{slot: s, hooks: d.hooks.Of(plugin.Send), say: say})
 	return p.Message, p.Way == connector.Leaves
 }
 
@@ -90,13 +90,13 @@ func (d *Asker) ask(now int64, v *departure) connector.Passage {
 		if !h.IsFor(m.Origin.Account, v.slot.Share.Lane.Home().Name) || sms.IsHeldBy(m, h.Pool.Name) {
 			continue
 		}
-		if h.Pool.Waits() && v.note != nil {
-			v.note(h.Pool.Name, "would be asked, and is not: what it says is not known here")
+		if h.Pool.Waits() && v.say != nil {
+			v.say(h.Pool.Name, "would be asked, and is not: what it says is not known here")
 			continue
 		}
 		q := d.question(v, m)
 		decision, ok := h.Pool.Try(&q.Message)
-		if !ok && v.note != nil { // its caller waits
+		if !ok && v.say != nil { // its caller waits
 			decision, ok = h.Pool.Ask(&q.Message), true
 		}
 		if !ok {
@@ -136,7 +136,7 @@ func (d *Asker) question(v *departure, m *sms.Message) *hooks.Question {
 	return q
 }
 
-// decide notes what a plugin has decided. With connector.Leaves the next one is asked.
+// decide records what a plugin has decided. With connector.Leaves the next one is asked.
 func (d *Asker) decide(now int64, v *departure, h *hooks.Hook, decision *plugin.Decision) (p connector.Passage) {
 	name, verdict, failure := h.Pool.Name, decision.Verdict, decision.Failure
 	until := verdict.Until.UnixNano() - d.node.Clock.Ahead()
@@ -214,16 +214,16 @@ func (d *Asker) change(v *departure, by string, verdict *plugin.Verdict) error {
 	}
 	sms.SetMark(m, sms.Changed, by)
 	v.change(m)
-	if v.note != nil {
-		v.note(by, "changes it for this attempt")
+	if v.say != nil {
+		v.say(by, "changes it for this attempt")
 	}
 	return nil
 }
 
 // say logs what a plugin says, the first of a minute for each plugin. In a preview its caller gets it.
 func (d *Asker) say(v *departure, by, says string) {
-	if v.note != nil {
-		v.note(by, says)
+	if v.say != nil {
+		v.say(by, says)
 		return
 	}
 	if d.node.Repeats.First("send: " + by) {
@@ -234,8 +234,8 @@ func (d *Asker) say(v *departure, by, says string) {
 
 // failed logs that a plugin has no verdict. In a preview its caller gets it.
 func (d *Asker) failed(v *departure, by string, err error) {
-	if v.note != nil {
-		v.note(by, "has no verdict: "+err.Error())
+	if v.say != nil {
+		v.say(by, "has no verdict: "+err.Error())
 		return
 	}
 	d.node.NoVerdict(by, err)
@@ -245,7 +245,7 @@ func (d *Asker) failed(v *departure, by string, err error) {
 // it.
 func (d *Asker) Hold(l *connector.Lane, m *sms.Message, why string) {
 	lane := keep.LaneName(l)
-	d.keep.Journal.Write(func(b *store.Batch) {
+	d.keep.Batches.Write(func(b *store.Batch) {
 		if d.keep.Durable() {
 			b.ReplaceOwn(m, lane)
 		}

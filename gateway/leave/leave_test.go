@@ -157,8 +157,8 @@ func TestHoldsTooMany(t *testing.T) {
 	if slot := r.submit("acme", "one holds"); slot != nil || len(r.aside()) != 1 {
 		t.Errorf("%q are parked", r.aside())
 	}
-	if slot, again := r.next(now); slot != nil || again != now+int64(fullPause) || r.lane.Len() != 1 {
-		t.Errorf("%d wait until %d", r.lane.Len(), again-now)
+	if slot, again := r.next(now); slot != nil || again != now+int64(fullPause) || r.lane.Queues.Len() != 1 {
+		t.Errorf("%d wait until %d", r.lane.Queues.Len(), again-now)
 	}
 	if r.next(now + int64(fullPause)); len(r.one.asked) != 3 || !strings.Contains(r.log.String(), "plugin one holds it") {
 		t.Errorf("it was asked %d times: %s", len(r.one.asked), r.log.String())
@@ -205,8 +205,8 @@ func TestWindow(t *testing.T) {
 			}
 		}
 		synctest.Wait()
-		if len(r.one.asked) != 2 || r.lane.Len() != 3 {
-			t.Errorf("%d are asked about, %d wait", len(r.one.asked), r.lane.Len())
+		if len(r.one.asked) != 2 || r.lane.Queues.Len() != 3 {
+			t.Errorf("%d are asked about, %d wait", len(r.one.asked), r.lane.Queues.Len())
 		}
 		close(r.one.hang)
 		for n := 0; n < 5; n++ {

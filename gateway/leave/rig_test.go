@@ -34,7 +34,7 @@ const (
 	ahead  = 3600 * second // the wall clock of a rig
 )
 
-// A fake is a plugin that answers by the text of a message, and notes what it was asked.
+// A fake is a plugin that answers by the text of a message, and records what it was asked.
 type fake struct {
 	name  string
 	waits bool
@@ -152,7 +152,7 @@ func newRig(t *testing.T, waits bool, with ...string) *rig {
 		}
 		return r.two.plugin()
 	})
-	policy := &connector.Policy{Settler: r, Notes: k, Bodies: k, Process: n}
+	policy := &connector.Policy{Settler: r, Intents: k, Bodies: k, Process: n}
 	tb := route.NewTable(n, k, login.New(n, hooks.New(nil)), policy, func(*connector.Lane) {})
 	r.Asker = New(n, k, tb, convert.New(n, tb), h)
 	policy.Gate, policy.Router = r.Asker, tb
@@ -169,10 +169,10 @@ func newRig(t *testing.T, waits bool, with ...string) *rig {
 	k.Begin(r)
 	r.lane = tb.LaneOf(tb.Connector("operator"))
 	l := &connector.Link{}
-	l.Open(r.lane.Attach()[0], netip.AddrPort{}, now, r)
+	l.Open(r.lane.Window.Attach()[0], netip.AddrPort{}, now, r)
 	l.BoundAt, l.Lane = now, r.lane
 	l.Instance.SetLink(l)
-	r.lane.Bound(l, true)
+	r.lane.Window.Bound(l, true)
 	t.Cleanup(func() {
 		h.Close()
 		if err := k.Close(); err != nil {
@@ -237,7 +237,7 @@ func (r *rig) submit(account, text string) *connector.Slot {
 func (r *rig) push(s *connector.Share, m *sms.Message) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.lane.Push(now, s, m)
+	r.lane.Queues.Push(now, s, m)
 }
 
 func (r *rig) next(at int64) (*connector.Slot, int64) {
@@ -264,7 +264,7 @@ func leaves(s *connector.Slot) string {
 // aside returns the states of the messages that were put aside, with their tags.
 func (r *rig) aside() (all []string) {
 	r.t.Helper()
-	if err := r.keep.Journal.Sync(); err != nil {
+	if err := r.keep.Batches.Sync(); err != nil {
 		r.t.Fatal(err)
 	}
 	_, err := r.keep.Index.Scan(0, 100, func(e *store.Entry) error {

@@ -92,7 +92,7 @@ func (p *Prebind) count(host netip.Addr, request bool, n int) {
 	}
 }
 
-// Place notes whose the connection is that Enter has counted, and how it ends if it must make room. end must not
+// Place records whose the connection is that Enter has counted, and how it ends if it must make room. end must not
 // wait.
 func (p *Prebind) Place(now int64, of any, addr netip.Addr, request bool, end func()) {
 	p.mu.Lock()
@@ -140,7 +140,7 @@ func (p *Prebind) remove(l *place) {
 	p.count(l.host, l.request, -1)
 }
 
-// Leave notes that a connection has logged in, or has ended before its login. of is who has a place, if it has one.
+// Leave records that a connection has logged in, or has ended before its login. of is who has a place, if it has one.
 func (p *Prebind) Leave(of any, addr netip.Addr, request bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -22,7 +22,7 @@ func TestCancelNotStored(t *testing.T) {
 	var log testutil.Log
 	r.Operations.node.Log = zerolog.New(&log)
 	m := r.message(0, 1)
-	r.share.Lane.Push(now, r.share, m)
+	r.share.Lane.Queues.Push(now, r.share, m)
 	r.disk.full.Store(true)
 	if code := r.ask(protocols.Cancel, m.ID); code != sms.Undecided {
 		t.Errorf("on a full disk: %s", code)
@@ -60,7 +60,7 @@ func TestCancelParts(t *testing.T) {
 		}
 		r.store(all...)
 		for _, m := range all[:c.queued] {
-			r.share.Lane.Restore(now, r.share, waitingOf(&found{id: m.ID, message: m}, 0))
+			r.share.Lane.Queues.Restore(now, r.share, waitingOf(&found{id: m.ID, message: m}, 0))
 		}
 		for range c.parked {
 			m := r.message(uint8(len(all)), 3)
@@ -74,7 +74,7 @@ func TestCancelParts(t *testing.T) {
 		if c.want == sms.OK {
 			queued, parked = 0, 0
 		}
-		if waits, aside := r.share.Lane.Len(), r.Operations.keep.Aside(store.Parked); waits != queued || aside != int64(parked) {
+		if waits, aside := r.share.Lane.Queues.Len(), r.Operations.keep.Aside(store.Parked); waits != queued || aside != int64(parked) {
 			t.Errorf("%s: %d wait, %d are parked", name, waits, aside)
 		}
 		if err := r.close(); err != nil {

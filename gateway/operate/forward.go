@@ -45,23 +45,23 @@ func (o *Operation) forward(ctx context.Context, v *store.Mapping) sms.Code {
 	}
 	switch o.Kind {
 	case protocols.Replace:
-		d.noteReplaced(lane, *v, notify)
+		d.recordReplaced(lane, *v, notify)
 	case protocols.Query:
 		o.Result.State, o.Result.Since, o.Result.Error = a.Result.State, a.Result.Since, a.Result.Error
 	}
 	return sms.OK
 }
 
-// noteReplaced stores the receipts that the client wants of a message since it was replaced at the
+// recordReplaced stores the receipts that the client wants of a message since it was replaced at the
 // SMSC.
-func (d *Operations) noteReplaced(lane *connector.Lane, v store.Mapping, notify sms.Notify) {
+func (d *Operations) recordReplaced(lane *connector.Lane, v store.Mapping, notify sms.Notify) {
 	id := v.PeerID
 	v.Notify, v.By, v.PeerID = notify, nil, nil
 	o := d.receipts.Of(lane.Config())
-	d.keep.Journal.Write(func(b *store.Batch) {
-		d.receipts.NoteMapping(b, o, &v, id, d.node.Clock.Wall(d.node.Clock.Now()), false)
+	d.keep.Batches.Write(func(b *store.Batch) {
+		d.receipts.RecordMapping(b, o, &v, id, d.node.Clock.Wall(d.node.Clock.Now()), false)
 	})
-	d.keep.Journal.CommitSoon()
+	d.keep.Batches.CommitSoon()
 }
 
 // outcome waits for the outcome of an operation that a lane's peer was asked for. An engine that is

@@ -138,7 +138,7 @@ func TestIsAbout(t *testing.T) {
 					r.Operations.settler.Ended(share.Lane, m, sms.Answer{Code: sms.Rejected, At: now}, now)
 				} else {
 					r.store(m)
-					share.Lane.Push(now, share, m)
+					share.Lane.Queues.Push(now, share, m)
 				}
 				o := r.Begin(r.client(), protocols.SMPP, asked)
 				o.Run()
@@ -170,12 +170,12 @@ func TestCancelMany(t *testing.T) {
 		}
 		rig.store(all...)
 		for _, m := range all {
-			rig.share.Lane.Push(now, rig.share, m)
+			rig.share.Lane.Queues.Push(now, rig.share, m)
 		}
 		cancel := protocols.Operation{Kind: protocols.Cancel, Fits: func(m *sms.Message) bool { return m.ID%2 == 0 }}
 		for _, want := range []sms.Code{sms.OK, sms.Rejected} {
-			if code := rig.carryOut(cancel); code != want || rig.share.Lane.Len() != 2 {
-				t.Errorf("it is %s, %d wait", code, rig.share.Lane.Len())
+			if code := rig.carryOut(cancel); code != want || rig.share.Lane.Queues.Len() != 2 {
+				t.Errorf("it is %s, %d wait", code, rig.share.Lane.Queues.Len())
 			}
 		}
 		if err := rig.close(); err != nil {

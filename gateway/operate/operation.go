@@ -267,19 +267,19 @@ func (o *Operation) inLane(l *connector.Lane) (all []*operand) {
 		all = append(all, &t)
 	}
 	for _, s := range o.shares(l) {
-		l.EachWaiting(s, func(w queue.Waiting, m *sms.Message) {
+		l.Queues.EachWaiting(s, func(w queue.Waiting, m *sms.Message) {
 			if o.ID == 0 || w.ID-o.ID <= math.MaxUint16 { // the others are not looked at, which would take much longer
 				add(m, operand{share: s, waiting: w})
 			}
 		})
 	}
-	l.EachUnderWay(func(m *sms.Message) { add(m, operand{sent: true}) })
+	l.Window.EachUnderWay(func(m *sms.Message) { add(m, operand{sent: true}) })
 	return all
 }
 
 // shares returns the client's shares of a lane.
 func (o *Operation) shares(l *connector.Lane) (own []*connector.Share) {
-	l.Shares(func(s *connector.Share) {
+	l.Queues.Shares(func(s *connector.Share) {
 		if s.Origin.Account == o.client.SystemID {
 			own = append(own, s)
 		}
@@ -342,10 +342,10 @@ func (o *Operation) places(l *connector.Lane, search bool, all []*operand) map[u
 		}
 	}
 	if search {
-		l.EachUnderWay(func(m *sms.Message) { delete(ids, m.ID) }) // these wait nowhere
+		l.Window.EachUnderWay(func(m *sms.Message) { delete(ids, m.ID) }) // these wait nowhere
 	}
 	if search && len(ids) > 0 {
-		l.Find(ids, func(_ *connector.Share, w queue.Waiting) { places[w.ID] = w })
+		l.Queues.Find(ids, func(_ *connector.Share, w queue.Waiting) { places[w.ID] = w })
 	}
 	return places
 }
@@ -360,7 +360,7 @@ func (o *Operation) remove(
 		if t.share != nil && t.share != s {
 			continue
 		}
-		if m, ok := s.Lane.Remove(now, s, places[t.id]); ok {
+		if m, ok := s.Lane.Queues.Remove(now, s, places[t.id]); ok {
 			f(now, s, t, m)
 			return true
 		}

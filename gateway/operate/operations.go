@@ -45,7 +45,7 @@ func New(n *node.Node, k *keep.Keeper, t *route.Table, r *receipts.Matcher, s *s
 
 // sync returns when what was written is safe.
 func (d *Operations) sync() error {
-	if err := d.keep.Journal.Sync(); err != nil {
+	if err := d.keep.Batches.Sync(); err != nil {
 		return fmt.Errorf("%w: %w", errNotCommitted, err)
 	}
 	return nil

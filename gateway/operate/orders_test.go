@@ -42,7 +42,7 @@ func TestRunsInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, 0)
 		m := r.message(0, 1)
-		r.share.Lane.Push(now, r.share, m)
+		r.share.Lane.Queues.Push(now, r.share, m)
 		begin := func(kind protocols.OperationKind) *Operation {
 			return r.Begin(r.client(), protocols.SMPP, protocols.Operation{Kind: kind, ID: m.ID, Source: sms.Address{Addr: []byte("1234")}})
 		}

@@ -21,7 +21,7 @@ func (r *rig) fill() []StoredMessage {
 	smsc := r.Operations.node.Origins.Of("", "operator")
 	const source, dest, reason = "1234", "46700000001", "so it is"
 	put := func(m *sms.Message, lane store.Lane, why store.Aside) {
-		r.Operations.keep.Journal.Write(func(b *store.Batch) {
+		r.Operations.keep.Batches.Write(func(b *store.Batch) {
 			b.Put(m, lane)
 			if why != store.InLane {
 				r.Operations.keep.KeepAside(b, m, lane, why, reason)
@@ -54,7 +54,7 @@ func (r *rig) fill() []StoredMessage {
 	m.Origin = smsc
 	m.SetReport(sms.Address{Addr: []byte(dest)}, sms.Address{Addr: []byte(source)}, &sms.Report{Known: 19, State: sms.StateEnroute})
 	put(m, client, store.Asked)
-	if err := r.Operations.keep.Journal.Sync(); err != nil {
+	if err := r.Operations.keep.Batches.Sync(); err != nil {
 		r.t.Fatal(err)
 	}
 
@@ -196,7 +196,7 @@ func TestChangeNotStored(t *testing.T) {
 				r.park(m)
 			} else {
 				r.store(m)
-				r.share.Lane.Restore(now, r.share, waitingOf(&found{id: m.ID, message: m}, 0))
+				r.share.Lane.Queues.Restore(now, r.share, waitingOf(&found{id: m.ID, message: m}, 0))
 			}
 			r.disk.full.Store(true)
 			p, err := r.ChangeStored(t.Context(), QueueChange{What: what, To: "operator"}, Selection{}, 0, 100)

@@ -58,7 +58,7 @@ func (o *Operation) changed(t *operand, m *sms.Message) sms.Code {
 	})
 }
 
-// take runs the steps of a change, and notes which one refuses it.
+// take runs the steps of a change, and records which one refuses it.
 func (o *Operation) take(now int64, s *intake.Submission) sms.Code {
 	code := o.operations.intake.TakeWaiting(now, s)
 	o.Step = s.Refuser(o.operations.intake)
@@ -92,7 +92,7 @@ func (o *Operation) store(s *connector.Share, m *sms.Message) error {
 	if o.Code != sms.OK || !d.keep.Durable() {
 		return nil
 	}
-	d.keep.Journal.Write(func(b *store.Batch) { b.Replace(m, keep.LaneName(s.Lane)) })
+	d.keep.Batches.Write(func(b *store.Batch) { b.Replace(m, keep.LaneName(s.Lane)) })
 	err := d.sync()
 	if err != nil {
 		_ = store.Decode(old, m, 0) // it was made of m
@@ -121,7 +121,7 @@ func (o *Operation) put(s *connector.Share, m *sms.Message) {
 		s = nil
 		err := o.changer.wait(ctx, to.Lane, func(now int64) {
 			if !to.Lane.Gone() {
-				to.Lane.Return(now, to, m)
+				to.Lane.Queues.Return(now, to, m)
 			} else if s = d.table.Reroute(to.Lane, m, true); s == nil {
 				d.settler.EndUnsent(now, to.Lane, m, sms.Rejected)
 				m.Release()

@@ -21,13 +21,13 @@ func TestReplaced(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 0)
 	m := r.message(0, 1)
-	r.share.Lane.Push(now, r.share, m)
+	r.share.Lane.Queues.Push(now, r.share, m)
 	if code := r.replace(m.ID, text("new")); code != sms.OK {
 		t.Errorf("it is %s", code)
 	}
 	r.message(0, 1)
 	w := waitingOf(&found{id: m.ID, message: m}, 0)
-	if got, ok := r.share.Lane.Remove(now, r.share, w); !ok || string(got.Text()) != "new" {
+	if got, ok := r.share.Lane.Queues.Remove(now, r.share, w); !ok || string(got.Text()) != "new" {
 		t.Errorf("in the lane: %v, %v", ok, got)
 	}
 	if err := r.close(); err != nil {
@@ -53,10 +53,10 @@ func TestReplaceRefused(t *testing.T) {
 			m := r.message(0, 1)
 			m.Offset = uint16(offset)
 			change(m)
-			r.share.Lane.Push(now, r.share, m)
+			r.share.Lane.Queues.Push(now, r.share, m)
 		}
-		if code := r.replace(1, text("new")); code != sms.Rejected || r.share.Lane.Len() != many {
-			t.Errorf("%s: it is %s, %d wait", name, code, r.share.Lane.Len())
+		if code := r.replace(1, text("new")); code != sms.Rejected || r.share.Lane.Queues.Len() != many {
+			t.Errorf("%s: it is %s, %d wait", name, code, r.share.Lane.Queues.Len())
 		}
 		if err := r.close(); err != nil {
 			t.Error(err)
@@ -70,13 +70,13 @@ func TestReplaceNotStored(t *testing.T) {
 	r := newDurableRig(t)
 	m := r.message(0, 1)
 	r.store(m)
-	r.share.Lane.Push(now, r.share, m)
+	r.share.Lane.Queues.Push(now, r.share, m)
 	r.disk.full.Store(true)
 	if code := r.replace(m.ID, text("new")); code != sms.SystemError {
 		t.Errorf("it is %s", code)
 	}
 	w := waitingOf(&found{id: m.ID, message: m}, 0)
-	if got, ok := r.share.Lane.Remove(now, r.share, w); !ok || string(got.Text()) != "text" {
+	if got, ok := r.share.Lane.Queues.Remove(now, r.share, w); !ok || string(got.Text()) != "text" {
 		t.Errorf("in the lane: %v, %v", ok, got)
 	}
 	if err := r.close(); err != nil {
@@ -110,15 +110,15 @@ func TestReplaceTried(t *testing.T) {
 	r.store(m)
 	m.Attempts, m.NotBefore = 1, now+3600*second
 	r.Operations.keep.KeepState(r.share.Lane, m)
-	if err := r.Operations.keep.Journal.Sync(); err != nil {
+	if err := r.Operations.keep.Batches.Sync(); err != nil {
 		t.Fatal(err)
 	}
-	r.share.Lane.Restore(now, r.share, waitingOf(&found{id: m.ID, message: m}, 0))
+	r.share.Lane.Queues.Restore(now, r.share, waitingOf(&found{id: m.ID, message: m}, 0))
 	if code := r.replace(m.ID, text("new")); code != sms.OK {
 		t.Errorf("it is %s", code)
 	}
 	var got *sms.Message
-	r.share.Lane.EachWaiting(r.share, func(_ queue.Waiting, m *sms.Message) { got = m })
+	r.share.Lane.Queues.EachWaiting(r.share, func(_ queue.Waiting, m *sms.Message) { got = m })
 	if got == nil || got.Attempts != 1 || got.NotBefore > now+1800*second || string(got.Text()) != "new" {
 		t.Errorf("in the lane: %+v", got)
 	}
@@ -136,7 +136,7 @@ func TestMoved(t *testing.T) {
 		m := r.message(0, 1)
 		r.store(m)
 		second := r.Operations.table.Share(r.Operations.table.LaneOf(r.Operations.table.Connector("second")), m.Origin)
-		second.Lane.Restore(now, second, waitingOf(&found{id: m.ID, message: m}, 0))
+		second.Lane.Queues.Restore(now, second, waitingOf(&found{id: m.ID, message: m}, 0))
 		r.gone = gone
 		replaced, cancelled := r.replace(m.ID, text("new")), r.ask(protocols.Cancel, m.ID)
 		if want := map[bool]sms.Code{false: sms.OK, true: sms.SystemError}[gone]; replaced != want || cancelled != want {
@@ -160,9 +160,9 @@ func TestWallClockSet(t *testing.T) {
 				ids = append(ids, m.ID)
 				r.store(m)
 				if onDisk {
-					r.share.Lane.Restore(now, r.share, waitingOf(&found{id: m.ID, message: m}, 0))
+					r.share.Lane.Queues.Restore(now, r.share, waitingOf(&found{id: m.ID, message: m}, 0))
 				} else {
-					r.share.Lane.Push(now, r.share, m)
+					r.share.Lane.Queues.Push(now, r.share, m)
 				}
 			}
 			r.Operations.node.Clock.SetAhead(step)
@@ -171,7 +171,7 @@ func TestWallClockSet(t *testing.T) {
 					t.Errorf("by %d, on disk %v: %s", step, onDisk, code)
 				}
 			}
-			if n := r.share.Lane.Len(); n != 0 {
+			if n := r.share.Lane.Queues.Len(); n != 0 {
 				t.Errorf("by %d, on disk %v: %d wait", step, onDisk, n)
 			}
 			if err := r.close(); err != nil {

@@ -184,7 +184,7 @@ func (c *changer) deleteAside(all []*found) error {
 	for _, f := range all {
 		c.result[f] = ResultDeleted
 		if f.err != nil { // nothing is known of it but its id
-			c.Operations.keep.Journal.Write(func(b *store.Batch) { b.Delete(f.id, len(f.record)) })
+			c.Operations.keep.Batches.Write(func(b *store.Batch) { b.Delete(f.id, len(f.record)) })
 			continue
 		}
 		c.deletedAside(f)
@@ -198,9 +198,9 @@ func (c *changer) put(all []*found) error {
 	shares := map[*connector.Share][]*found{}
 	for _, f := range all {
 		s, m := c.to[f], f.message
-		s.Lane.Unfit(m.ID)
+		s.Lane.Queues.Unfit(m.ID)
 		m.ForgetAttempts()
-		c.Operations.keep.Journal.Write(func(b *store.Batch) {
+		c.Operations.keep.Batches.Write(func(b *store.Batch) {
 			if f.state.Aside == store.Dead {
 				c.renew(b, f)
 			}
@@ -247,7 +247,7 @@ func (c *changer) enter(now int64, s *connector.Share, all []*found) {
 	ahead := c.Operations.node.Clock.Ahead()
 	for _, f := range all {
 		if c.Operations.keep.Durable() {
-			s.Lane.Restore(now, s, c.again(f, now))
+			s.Lane.Queues.Restore(now, s, c.again(f, now))
 			continue
 		}
 		m := c.Operations.node.Messages.Get()
@@ -258,7 +258,7 @@ func (c *changer) enter(now int64, s *connector.Share, all []*found) {
 		}
 		m.Arrived = min(m.Arrived, now)
 		s.Enter(m, now)
-		s.Lane.Push(now, s, m)
+		s.Lane.Queues.Push(now, s, m)
 	}
 }
 

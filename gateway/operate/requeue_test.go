@@ -65,7 +65,7 @@ func TestChange(t *testing.T) {
 				t.Errorf("%s: message %s in the log: %s", c.what, m.ID, log.String())
 			}
 		}
-		lanes := [3]int{r.share.Lane.Len(), r.Operations.table.LaneOf(r.Operations.table.Connector("second")).Len(), r.Operations.table.ClientLane("client", nil).Len()}
+		lanes := [3]int{r.share.Lane.Queues.Len(), r.Operations.table.LaneOf(r.Operations.table.Connector("second")).Queues.Len(), r.Operations.table.ClientLane("client", nil).Queues.Len()}
 		if lanes != c.lanes {
 			t.Errorf("%s: %d wait, want %d", c.what, lanes, c.lanes)
 		}
@@ -112,13 +112,13 @@ func TestRetryMoved(t *testing.T) {
 	m := r.message(0, 1)
 	r.store(m)
 	there := r.Operations.table.Share(r.Operations.table.LaneOf(r.Operations.table.Connector("second")), m.Origin)
-	there.Lane.Restore(now, there, waitingOf(&found{id: m.ID, message: m}, 0))
+	there.Lane.Queues.Restore(now, there, waitingOf(&found{id: m.ID, message: m}, 0))
 	r.Operations.node.Clock.SetAhead(3600 * second)
 	if got := r.change(RetryMessages, Selection{}); !slices.Equal(got, []string{ResultRetried}) {
 		t.Errorf("it is %q", got)
 	}
-	if there.Lane.Len() != 0 || r.share.Lane.Len() != 1 {
-		t.Errorf("%d wait where it was, %d where it goes", there.Lane.Len(), r.share.Lane.Len())
+	if there.Lane.Queues.Len() != 0 || r.share.Lane.Queues.Len() != 1 {
+		t.Errorf("%d wait where it was, %d where it goes", there.Lane.Queues.Len(), r.share.Lane.Queues.Len())
 	}
 	if err := r.close(); err != nil {
 		t.Error(err)
@@ -133,13 +133,13 @@ func TestRetryReply(t *testing.T) {
 	m.Origin, m.Notify = r.Operations.node.Origins.Of("", "second"), 0
 	r.store(m)
 	here := r.Operations.table.Share(r.share.Lane, m.Origin)
-	here.Lane.Restore(now, here, waitingOf(&found{id: m.ID, message: m}, 0))
+	here.Lane.Queues.Restore(now, here, waitingOf(&found{id: m.ID, message: m}, 0))
 	if got := r.change(RetryMessages, Selection{}); !slices.Equal(got, []string{ResultRetried}) {
 		t.Errorf("it is %q", got)
 	}
 	second := r.Operations.table.LaneOf(r.Operations.table.Connector("second"))
-	if here.Lane.Len() != 0 || second.Len() != 1 {
-		t.Errorf("%d wait where it was, %d where it goes", here.Lane.Len(), second.Len())
+	if here.Lane.Queues.Len() != 0 || second.Queues.Len() != 1 {
+		t.Errorf("%d wait where it was, %d where it goes", here.Lane.Queues.Len(), second.Queues.Len())
 	}
 	if err := r.close(); err != nil {
 		t.Error(err)
@@ -154,12 +154,12 @@ func TestGiveBack(t *testing.T) {
 	m := r.message(0, 1)
 	m.Arrived, m.NotBefore = now+3600*second, now+3600*second
 	(&changer{Operations: r.Operations}).giveBack(r.share, &found{id: m.ID, message: m})
-	r.share.Lane.EachWaiting(r.share, func(w queue.Waiting, _ *sms.Message) {
+	r.share.Lane.Queues.EachWaiting(r.share, func(w queue.Waiting, _ *sms.Message) {
 		if w.Arrived > now || w.NotBefore > now+1800*second {
 			t.Errorf("it waits: %+v", w)
 		}
 	})
-	if n := r.share.Lane.Len(); n != 1 {
+	if n := r.share.Lane.Queues.Len(); n != 1 {
 		t.Errorf("%d messages wait", n)
 	}
 	if err := r.close(); err != nil {
@@ -232,7 +232,7 @@ func TestQueueSums(t *testing.T) {
 			m := r.message(0, 1)
 			m.Origin = o
 			s.Enter(m, now)
-			lane.Push(now, s, m)
+			lane.Queues.Push(now, s, m)
 		}
 	}
 	wait("second", "client", 0)

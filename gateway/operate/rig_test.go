@@ -147,12 +147,12 @@ func (r *rig) message(part, parts uint8) *sms.Message {
 // store stores messages for the operator's lane.
 func (r *rig) store(all ...*sms.Message) {
 	r.t.Helper()
-	r.Operations.keep.Journal.Write(func(b *store.Batch) {
+	r.Operations.keep.Batches.Write(func(b *store.Batch) {
 		for _, m := range all {
 			b.Put(m, keep.LaneName(r.share.Lane))
 		}
 	})
-	if err := r.Operations.keep.Journal.Sync(); err != nil {
+	if err := r.Operations.keep.Batches.Sync(); err != nil {
 		r.t.Fatal(err)
 	}
 }
@@ -163,7 +163,7 @@ func (r *rig) enterAll() {
 	_, err := r.Operations.keep.Index.Scan(0, 100, func(e *store.Entry) error {
 		f := newFound(e)
 		if l := r.Operations.table.LaneNamed(r.Operations.node.Config(), f.lane()); l != nil && f.stateName() == StateQueued {
-			l.Restore(now, r.Operations.table.Share(l, r.Operations.node.Origins.Of(string(f.head.Account), string(f.head.Connector))), waitingOf(f, 0))
+			l.Queues.Restore(now, r.Operations.table.Share(l, r.Operations.node.Origins.Of(string(f.head.Account), string(f.head.Connector))), waitingOf(f, 0))
 		}
 		return nil
 	})
@@ -179,7 +179,7 @@ func (r *rig) park(all ...*sms.Message) {
 	for _, m := range all {
 		r.Operations.keep.SetAside(m, store.Lane{}, store.Parked, "no route")
 	}
-	if err := r.Operations.keep.Journal.Sync(); err != nil {
+	if err := r.Operations.keep.Batches.Sync(); err != nil {
 		r.t.Fatal(err)
 	}
 }

@@ -30,11 +30,11 @@ func (d *Operations) QueueSums(now int64) (sums []QueueSum) {
 		if l.ToClient() {
 			sum.Connector, sum.Receiver, sum.Taken = "", l.Account, l.Delivered.Load()
 		}
-		if oldest := l.Oldest(); oldest != 0 {
+		if oldest := l.Queues.Oldest(); oldest != 0 {
 			at := wall.Add(time.Duration(oldest - now))
 			sum.Oldest = &at
 		}
-		l.Shares(func(s *connector.Share) {
+		l.Queues.Shares(func(s *connector.Share) {
 			if sum.Messages = s.Queued(); sum.Messages > 0 {
 				sum.Account, sum.From = s.Origin.Account, ""
 				if sum.Account == "" {

@@ -107,7 +107,7 @@ type withdrawal struct {
 func (c *changer) giveBack(s *connector.Share, all ...*found) {
 	c.keep.Do(s.Lane, func(now int64) {
 		for _, f := range all {
-			s.Lane.Restore(now, s, c.again(f, now))
+			s.Lane.Queues.Restore(now, s, c.again(f, now))
 		}
 	})
 }
@@ -125,7 +125,7 @@ func (w *withdrawal) from(now int64, l *connector.Lane, all []*found, search boo
 			ids[f.id], byID[f.id] = true, f
 			continue
 		}
-		l.Shares(func(s *connector.Share) {
+		l.Queues.Shares(func(s *connector.Share) {
 			if o := f.message.Origin; w.left[f] && (s.Origin == o || o.IsClient() && s.Origin.Account == o.Account) {
 				w.remove(now, l, s, f, waitingOf(f, ahead))
 			}
@@ -139,7 +139,7 @@ func (w *withdrawal) from(now int64, l *connector.Lane, all []*found, search boo
 		waiting queue.Waiting
 	}
 	var places []place
-	l.Find(ids, func(s *connector.Share, p queue.Waiting) { places = append(places, place{s, p}) })
+	l.Queues.Find(ids, func(s *connector.Share, p queue.Waiting) { places = append(places, place{s, p}) })
 	for _, p := range places {
 		w.remove(now, l, p.share, byID[p.waiting.ID], p.waiting)
 	}
@@ -147,7 +147,7 @@ func (w *withdrawal) from(now int64, l *connector.Lane, all []*found, search boo
 
 // remove takes a message out of a share, if it waits there.
 func (w *withdrawal) remove(now int64, l *connector.Lane, s *connector.Share, f *found, at queue.Waiting) {
-	m, ok := l.Remove(now, s, at)
+	m, ok := l.Queues.Remove(now, s, at)
 	if !ok {
 		return
 	}
@@ -186,7 +186,7 @@ func (d *Operations) deletedAside(f *found) {
 	}
 }
 
-// leftAside notes that a message is not put aside any more.
+// leftAside records that a message is not put aside any more.
 func (d *Operations) leftAside(f *found) {
 	if f.state.Aside == store.Orphan {
 		d.receipts.Orphans.Left(f.id)

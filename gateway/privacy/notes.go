@@ -17,7 +17,7 @@ const (
 
 // A change is that of a note.
 type change struct {
-	of *store.Noted
+	of *store.Note
 	do func(*store.Batch)
 }
 
@@ -76,9 +76,9 @@ func (f *forgetting) changeNotes(ctx context.Context) (n int64, busy bool, err e
 			}
 		})
 	}
-	err = f.Notes.EachNote(ctx, func(v *store.Noted) error {
+	err = f.Notes.EachNote(ctx, func(v *store.Note) error {
 		if do := f.changeOf(v); do != nil {
-			kept := &store.Noted{Kind: v.Kind, Key: slices.Clone(v.Key), Value: slices.Clone(v.Value), Day: v.Day}
+			kept := &store.Note{Kind: v.Kind, Key: slices.Clone(v.Key), Value: slices.Clone(v.Value), Day: v.Day}
 			changes = append(changes, change{kept, do})
 		}
 		if len(changes) < atOnce {
@@ -93,7 +93,7 @@ func (f *forgetting) changeNotes(ctx context.Context) (n int64, busy bool, err e
 }
 
 // changeOf returns how a note is changed; nil: it is not.
-func (f *forgetting) changeOf(v *store.Noted) func(*store.Batch) {
+func (f *forgetting) changeOf(v *store.Note) func(*store.Batch) {
 	kind, key, day := v.Kind, slices.Clone(v.Key), v.Day
 	switch {
 	case kind == store.KindBalance, kind == store.KindPaid, kind == store.KindForm:

@@ -22,7 +22,7 @@ func (c *changing) Write(change func(*store.Batch)) error {
 	return c.s.Commit(&b)
 }
 
-func (c *changing) EachNote(ctx context.Context, f func(*store.Noted) error) error {
+func (c *changing) EachNote(ctx context.Context, f func(*store.Note) error) error {
 	err := c.Eraser.EachNote(ctx, f)
 	if then := c.then; then != nil {
 		c.then = nil

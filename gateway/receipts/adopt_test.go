@@ -14,11 +14,11 @@ import (
 	"pmg/store"
 )
 
-// known notes what the operator's id of a message stands for.
+// known records what the operator's id of a message stands for.
 func (p *rig) known(o *SMSC, id string, v store.Mapping) {
 	p.t.Helper()
-	p.Matcher.keep.Journal.Write(func(b *store.Batch) { p.NoteMapping(b, o, &v, []byte(id), p.now, false) })
-	if err := p.Matcher.keep.Journal.Sync(); err != nil {
+	p.Matcher.keep.Batches.Write(func(b *store.Batch) { p.RecordMapping(b, o, &v, []byte(id), p.now, false) })
+	if err := p.Matcher.keep.Batches.Sync(); err != nil {
 		p.t.Fatal(err)
 	}
 }
@@ -73,7 +73,7 @@ func TestOrphanOfAnswer(t *testing.T) {
 	p.makeOrphan("17", sms.StateDelivered)
 	p.quiet()
 	c := p.Matcher.table.Connector("operator").Config()
-	p.NoteAnswer(p.operator(), c, p.submitted(sms.NotifySuccess), []byte("17"))
+	p.RecordAnswer(p.operator(), c, p.submitted(sms.NotifySuccess), []byte("17"))
 	testutil.Eventually(t, "it is adopted", func() bool { return p.Counts.Adopted.Load() == 1 })
 	p.quiet()
 	if n := len(p.made()); n != 1 {
@@ -153,7 +153,7 @@ func TestAdopted(t *testing.T) {
 		if got != c.want {
 			t.Errorf("%s: the client gets %q, want %q", name, got, c.want)
 		}
-		if err := p.Matcher.keep.Journal.Sync(); err != nil {
+		if err := p.Matcher.keep.Batches.Sync(); err != nil {
 			t.Fatal(err)
 		}
 		var e store.Entry
@@ -237,12 +237,12 @@ func TestReadOrphan(t *testing.T) {
 	var log testutil.Log
 	p.Matcher.node.Log = zerolog.New(&log)
 	parked, inLane, orphan := p.submitted(0), p.submitted(0), p.makeOrphan("17", sms.StateDelivered)
-	p.Matcher.keep.Journal.Write(func(b *store.Batch) {
+	p.Matcher.keep.Batches.Write(func(b *store.Batch) {
 		b.Put(inLane, store.Lane{Connector: "operator"})
 		b.Put(parked, store.Lane{})
 		p.Matcher.keep.KeepAside(b, parked, store.Lane{}, store.Parked, "")
 	})
-	if err := p.Matcher.keep.Journal.Sync(); err != nil {
+	if err := p.Matcher.keep.Batches.Sync(); err != nil {
 		t.Fatal(err)
 	}
 	for id, want := range map[uint64]bool{parked.ID: false, inLane.ID: false, orphan: true, 99: false} {

@@ -9,14 +9,14 @@ import (
 
 // Where it is clear how an SMSC writes ids, most answers to messages that ask for no receipt are not looked at: a change of the
 // ids' form is still seen soon, and one that asks is noted.
-func TestNoteAnswerIsClear(t *testing.T) {
+func TestRecordAnswerIsClear(t *testing.T) {
 	t.Parallel()
 	p := newRig(t)
 	o, c := p.operator(), p.Matcher.table.Connector("operator").Config()
 	asks, silent := p.submitted(sms.NotifySuccess), p.submitted(0)
 	answer := func(m *sms.Message, n int, form string) {
 		for i := range n {
-			p.NoteAnswer(o, c, m, fmt.Appendf(nil, form, i+100_000))
+			p.RecordAnswer(o, c, m, fmt.Appendf(nil, form, i+100_000))
 		}
 	}
 	answer(silent, 2*firstAnswers, "msg-%d")

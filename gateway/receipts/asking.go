@@ -119,11 +119,11 @@ func (a *Asking) ask(one asked) {
 			return
 		}
 	}
-	a.matcher.keep.Journal.Write(func(b *store.Batch) {
+	a.matcher.keep.Batches.Write(func(b *store.Batch) {
 		b.Delete(m.ID, int(m.Size()))
 		a.matcher.give(b, m, one.share)
 	})
-	a.matcher.keep.Journal.CommitSoon()
+	a.matcher.keep.Batches.CommitSoon()
 	a.matcher.keep.CountAside(nil, store.Asked, -1)
 }
 
@@ -189,7 +189,7 @@ func (a *Asking) End() {
 
 // Ask stores a receipt of an SMSC with those beside it, to ask plugins about them. They are the caller's no more.
 func (a *Asking) Ask(m *sms.Message, more []*sms.Message, s *connector.Share) {
-	a.matcher.keep.Journal.Write(func(b *store.Batch) {
+	a.matcher.keep.Batches.Write(func(b *store.Batch) {
 		for _, one := range append(more, m) {
 			one.ID = a.matcher.keep.IDs.Add(1)
 			a.put(b, one, s)

@@ -24,7 +24,7 @@ import (
 	"pmg/store"
 )
 
-// A judge is a plugin that decides about receipts as a test says, and notes what it was asked.
+// A judge is a plugin that decides about receipts as a test says, and records what it was asked.
 type judge struct {
 	verdict func(m *plugin.Message) (plugin.Verdict, error)
 	hang    chan struct{} // what it waits for if the state is enroute
@@ -101,7 +101,7 @@ func (r *rig) told(account string, known uint64, state sms.State) (*sms.Message,
 func (r *rig) ask(m *sms.Message, s *connector.Share) {
 	r.t.Helper()
 	r.Asking.Ask(m, nil, s)
-	if err := r.Matcher.keep.Journal.Sync(); err != nil {
+	if err := r.Matcher.keep.Batches.Sync(); err != nil {
 		r.t.Fatal(err)
 	}
 }
@@ -115,7 +115,7 @@ func (r *rig) decided() (all []string) {
 
 func (r *rig) stored() (all []string) {
 	r.t.Helper()
-	if err := r.Matcher.keep.Journal.Sync(); err != nil {
+	if err := r.Matcher.keep.Batches.Sync(); err != nil {
 		r.t.Fatal(err)
 	}
 	_, err := r.Matcher.keep.Index.Scan(0, 100, func(e *store.Entry) error {
@@ -217,7 +217,7 @@ func (r *rig) finish() {
 	r.Matcher.keep.Outgoing.End()
 	r.Asking.hooks.Close()
 	r.Asking.End()
-	if n := r.Matcher.node.Memory.Used(); n != 0 && r.Matcher.table.ClientLane("client", nil).Len() == 0 {
+	if n := r.Matcher.node.Memory.Used(); n != 0 && r.Matcher.table.ClientLane("client", nil).Queues.Len() == 0 {
 		r.t.Errorf("%d octets are in use at the end", n)
 	}
 	if err := r.close(); err != nil {

@@ -16,7 +16,7 @@ const (
 	passOn  Verdict = iota // to its client
 	Dropped                // the client has not asked for it, or there is no such client any more
 	// it goes no further, but what it says is in the open batch: the end of a part, or one to be asked about
-	Noted
+	Recorded
 	Unread // the outcomes of other parts must be read from the store
 )
 
@@ -27,7 +27,7 @@ func (d *Matcher) Direct(now int64, m *sms.Message, f *Match) (*connector.Share,
 	countNetwork(d, now, m, f, r.State)
 	ends := Dropped
 	if badness(r.State) > badness(sms.StateUnknown) && undo(d, now, f) {
-		ends = Noted
+		ends = Recorded
 	}
 	if r.State == sms.StateDelivered {
 		keepCharge(d, now, f)
@@ -36,15 +36,15 @@ func (d *Matcher) Direct(now int64, m *sms.Message, f *Match) (*connector.Share,
 		if f.Mapping.Price == 0 && ends == Dropped {
 			d.isUnasked(m)
 		}
-		noteDelay(d, now, m, f, r.State)
+		countDelay(d, now, m, f, r.State)
 		c.Unwanted.Add(1)
 		return nil, ends
 	}
 	f.Mapping.ReportedBy(m.Origin.Connector)
 	if f.Mapping.Parts > 1 && endsPart(r.State) {
 		joined, v := d.Parts.ended(&f.Mapping, &r, d.Parts.reads(f.Mapping.WholeID()), isOfAll(d, m))
-		if v == Noted {
-			d.Parts.note(&f.Mapping, m.Text())
+		if v == Recorded {
+			d.Parts.record(&f.Mapping, m.Text())
 		}
 		if v != passOn {
 			return nil, v
@@ -52,10 +52,10 @@ func (d *Matcher) Direct(now int64, m *sms.Message, f *Match) (*connector.Share,
 		r = joined
 	}
 	f.Says = r.State
-	if d.noteReport(now, &f.Mapping, &r) || f.Mapping.Parts > 1 && endsPart(r.State) {
-		ends = Noted
+	if d.recordReport(now, &f.Mapping, &r) || f.Mapping.Parts > 1 && endsPart(r.State) {
+		ends = Recorded
 	}
-	noteDelay(d, now, m, f, r.State)
+	countDelay(d, now, m, f, r.State)
 	known, others := receivers(&f.Mapping, r.State)
 	if known == 0 {
 		c.Unwanted.Add(1)
@@ -79,8 +79,8 @@ func isOfAll(d *Matcher, m *sms.Message) bool {
 	return c != nil && c.Config().ReceiptParts == config.OneReceipt
 }
 
-// noteDelay counts how long the receipt of a message's end took, since the message was accepted or was to leave.
-func noteDelay(d *Matcher, now int64, m *sms.Message, f *Match, s sms.State) {
+// countDelay counts how long the receipt of a message's end took, since the message was accepted or was to leave.
+func countDelay(d *Matcher, now int64, m *sms.Message, f *Match, s sms.State) {
 	if c := d.table.Connector(m.Origin.Connector); c != nil && s.Final() {
 		c.Stats.Receipt.Observe(max(0, d.node.Clock.Wall(now)-max(f.Mapping.Arrived, f.Mapping.DeliverAt)))
 	}

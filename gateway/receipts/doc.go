@@ -1,4 +1,4 @@
-// Package receipts brings receipts to the clients whose messages they are about. It notes the meanings of
+// Package receipts brings receipts to the clients whose messages they are about. It records the meanings of
 // SMSCs' ids, and finds the message of a receipt. It makes one receipt of those of a long message's parts,
 // keeps receipts of unknown messages, and makes the receipts of messages that no SMSC has accepted.
 //

@@ -21,27 +21,27 @@ func (p *rig) ended(m *sms.Message, peerID string, older bool) {
 		Charge: sms.PriceOf(m),
 		State:  events.Sent, Lane: store.Lane{Connector: "operator"}, Answer: sms.Answer{PeerID: []byte(peerID), At: p.now},
 	}
-	p.Matcher.keep.Journal.Write(func(b *store.Batch) {
+	p.Matcher.keep.Batches.Write(func(b *store.Batch) {
 		if older {
 			p.note(b, m, &e.Answer, 0)
 		} else {
-			p.NoteSent(b, p.operator(), m, &e, 0)
+			p.RecordSent(b, p.operator(), m, &e, 0)
 		}
-		if NotesEnd(m, &e) && !p.HasTold(m.KnownID()) {
-			p.NoteEnd(b, m, &e, 0)
+		if RecordsEnd(m, &e) && !p.HasTold(m.KnownID()) {
+			p.RecordEnd(b, m, &e, 0)
 		}
 	})
 }
 
-// note notes the whole meaning of the operator's id, as for a copy that was answered late.
+// note records the whole meaning of the operator's id, as for a copy that was answered late.
 func (p *rig) note(b *store.Batch, m *sms.Message, a *sms.Answer, ahead int64) {
 	v := store.MappingOf(m, ahead)
-	p.NoteMapping(b, p.operator(), &v, a.PeerID, a.At+ahead, false)
+	p.RecordMapping(b, p.operator(), &v, a.PeerID, a.At+ahead, false)
 }
 
 // A receipt finds all that it needs of its message after a restart, of whichever version its notes are. The mapping of a
 // message is stored once: under the SMSC's id where nothing stands under ours, or another part of a long message.
-func TestNotedOnce(t *testing.T) {
+func TestRecordedOnce(t *testing.T) {
 	t.Parallel()
 	const second = 2 * int64(1e9)
 	fs := vfs.NewMem()
@@ -78,7 +78,7 @@ func TestNotedOnce(t *testing.T) {
 	}
 	early := p.submitted(sms.NotifyFailure) // its receipt comes before the end is noted
 	v := store.MappingOf(early, 0)
-	p.noteReport(p.now, &v, &sms.Report{ID: []byte("msg-8"), State: sms.StateUndeliverable})
+	p.recordReport(p.now, &v, &sms.Report{ID: []byte("msg-8"), State: sms.StateUndeliverable})
 	p.ended(early, "msg-8", false)
 	want["msg-8"], once["msg-8"] = v, true
 	if err := p.close(); err != nil {
@@ -105,7 +105,7 @@ func TestNotedOnce(t *testing.T) {
 	check("after a restart")
 	p.reports("msg-1", sms.StateDelivered)
 	p.reports("msg-3", sms.StateEnroute)
-	if err := p.Matcher.keep.Journal.Sync(); err != nil {
+	if err := p.Matcher.keep.Batches.Sync(); err != nil {
 		t.Fatal(err)
 	}
 	check("behind a receipt") // another may come
@@ -130,12 +130,12 @@ func sent(t *testing.T) (*rig, *failing, *sms.Message) {
 }
 
 // An id whose message was forgotten is not known, and one whose note cannot be read is an error, not an unknown one.
-func TestNotedNowhere(t *testing.T) {
+func TestRecordedNowhere(t *testing.T) {
 	t.Parallel()
 	p, s, m := sent(t)
 	key := binary.BigEndian.AppendUint64(nil, m.ID)
 	today := store.DayOf(p.Matcher.node.Clock.Wall(p.now))
-	p.Matcher.keep.Journal.Write(func(b *store.Batch) {
+	p.Matcher.keep.Batches.Write(func(b *store.Batch) {
 		b.Note(store.IDsOf("operator"), []byte("msg-2"), store.AppendElsewhere(nil, m.ID+1), today)
 	})
 	p.restart()
@@ -154,8 +154,8 @@ func TestNotedNowhere(t *testing.T) {
 		t.Errorf("not readable: %v, %v", found, err)
 	}
 	s.kind = ""
-	p.Matcher.keep.Journal.Write(func(b *store.Batch) { b.Note(store.KindEnded, key, []byte("cut"), today) })
-	if err := p.Matcher.keep.Journal.Sync(); err != nil {
+	p.Matcher.keep.Batches.Write(func(b *store.Batch) { b.Note(store.KindEnded, key, []byte("cut"), today) })
+	if err := p.Matcher.keep.Batches.Sync(); err != nil {
 		t.Fatal(err)
 	}
 	if found, err := look("msg-1"); found || !errors.Is(err, store.ErrDamaged) {
@@ -167,7 +167,7 @@ func TestNotedNowhere(t *testing.T) {
 }
 
 // The latest messages are found without the store, whose note has our id alone.
-func TestNotedOnceInMemory(t *testing.T) {
+func TestRecordedOnceInMemory(t *testing.T) {
 	t.Parallel()
 	p, s, m := sent(t)
 	s.kind = store.KindEnded

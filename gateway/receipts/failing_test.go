@@ -54,7 +54,7 @@ func TestStoreFails(t *testing.T) {
 		store.KindPart: func(p *rig) error {
 			p.Matcher.keep.LastStored = 6000
 			_, f := partOf(p, 0, 2, sms.StateDelivered, "")
-			p.Matcher.keep.Journal.Write(func(b *store.Batch) { p.NoteMapping(b, p.operator(), &f.Mapping, []byte("msg-1"), p.now, false) })
+			p.Matcher.keep.Batches.Write(func(b *store.Batch) { p.RecordMapping(b, p.operator(), &f.Mapping, []byte("msg-1"), p.now, false) })
 			id := p.makeOrphan("msg-1", sms.StateDelivered)
 			p.Orphans.end()
 			if p.Matcher.keep.Aside(store.Orphan) != 1 || !p.Orphans.has(id) {
@@ -106,7 +106,7 @@ func TestQueriesOfFullStore(t *testing.T) {
 	if err := p.keep(full{store.NewMemory()}); err != nil {
 		t.Fatal(err)
 	}
-	p.Matcher.keep.Journal.Write(func(b *store.Batch) { b.Note(store.KindEnded, []byte("key"), nil, 1) })
+	p.Matcher.keep.Batches.Write(func(b *store.Batch) { b.Note(store.KindEnded, []byte("key"), nil, 1) })
 	if _, _, ok, err := p.FateOf(5000); ok || !errors.Is(err, errFailing) {
 		t.Errorf("%v, %v", ok, err)
 	}
@@ -123,7 +123,7 @@ func TestOutcomesCannotBeRead(t *testing.T) {
 	p.Matcher.keep.LastStored = 6000
 	p.Matcher.keep.Outgoing.Begin(func(_ *connector.Lane, f func(int64)) bool { f(p.now); return true })
 	p.losesPart()
-	if err := p.Matcher.keep.Journal.Sync(); err != nil {
+	if err := p.Matcher.keep.Batches.Sync(); err != nil {
 		t.Fatal(err)
 	}
 	testutil.Eventually(t, "the log says so", func() bool { return strings.Contains(log.String(), "cannot read what was told of a long message") })

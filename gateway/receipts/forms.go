@@ -47,7 +47,7 @@ func (d *Matcher) tidyReceipts(now int64) {
 		}
 		day = d.SMSCs.forgotten + 1
 	}
-	d.keep.Journal.Write(func(b *store.Batch) {
+	d.keep.Batches.Write(func(b *store.Batch) {
 		b.ForgetBefore(day)
 		if day != d.SMSCs.forgotten {
 			b.Note(store.KindForm, nil, binary.BigEndian.AppendUint32(nil, day), store.DayOf(wall))

@@ -21,7 +21,7 @@ const day = int64(24 * time.Hour)
 // operators returns the names of the SMSCs of whose ids something is stored.
 func (p *rig) operators() (names []string) {
 	p.t.Helper()
-	if err := p.Matcher.keep.Journal.Sync(); err != nil {
+	if err := p.Matcher.keep.Batches.Sync(); err != nil {
 		p.t.Fatal(err)
 	}
 	if err := p.Matcher.keep.Index.Notes(store.KindForm, nil, maxForms, func(name, _ []byte) error {
@@ -98,7 +98,7 @@ func TestStoredAgain(t *testing.T) {
 			}
 		}
 		p.SMSCs.renew(today+days+1, days)
-		p.Matcher.keep.Journal.Write(func(b *store.Batch) { b.ForgetBefore(today + days + 1) })
+		p.Matcher.keep.Batches.Write(func(b *store.Batch) { b.ForgetBefore(today + days + 1) })
 		if got := p.operators(); !slices.Equal(got, c.want) {
 			t.Errorf("%s: when the older is forgotten, stored is %q, want %q", name, got, c.want)
 		}
@@ -118,7 +118,7 @@ func TestFormsThatCannotBeRead(t *testing.T) {
 	p.operator().sendsUnasked.Store(true)
 	p.accepted("1f")
 	today := store.DayOf(p.Matcher.node.Clock.Wall(p.now))
-	p.Matcher.keep.Journal.Write(func(b *store.Batch) {
+	p.Matcher.keep.Batches.Write(func(b *store.Batch) {
 		b.Note(store.KindForm, []byte("a"), nil, 1)
 		b.Note(store.KindForm, []byte("z"), []byte{99}, 1)
 		b.Note(store.KindForm, nil, []byte{1, 2}, 1)
@@ -214,10 +214,10 @@ func TestLateWithoutID(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := &connector.Link{Source: connector.Source{Connector: p.Matcher.table.Connector("operator")}}
-	record := p.NoteOf(l, p.submitted(sms.NotifySuccess))
-	p.NoteLate(l, record, nil)
-	p.NoteLate(l, record[:5], []byte("late"))
-	if err := p.Matcher.keep.Journal.Sync(); err != nil {
+	record := p.RecordOf(l, p.submitted(sms.NotifySuccess))
+	p.RecordLate(l, record, nil)
+	p.RecordLate(l, record[:5], []byte("late"))
+	if err := p.Matcher.keep.Batches.Sync(); err != nil {
 		t.Fatal(err)
 	}
 	if err := p.Matcher.keep.Index.Notes(store.IDsOf("operator"), nil, 10, func(key, _ []byte) error {

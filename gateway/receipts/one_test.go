@@ -20,7 +20,7 @@ func TestReceiptOfAllParts(t *testing.T) {
 		}
 		steps(t, g,
 			step{part, delivered, "000", passOn, delivered}, // it was not stored
-			step{(part + 1) % 3, delivered, "000", Noted, 0})
+			step{(part + 1) % 3, delivered, "000", Recorded, 0})
 		g = newRigWith(t, "receipt_parts: one")
 		if r := steps(t, g, step{part, failed, "022", passOn, failed}); r.Parts != 3 || r.Delivered != 0 || string(r.Err) != "022" {
 			t.Errorf("%d: %+v", part, r)

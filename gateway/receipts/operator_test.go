@@ -30,9 +30,9 @@ func (p *rig) accepted(id string) uint64 {
 	p.t.Helper()
 	m, a := p.submitted(sms.NotifySuccess|sms.NotifyFailure), sms.Answer{PeerID: []byte(id), At: p.now}
 	defer m.Release()
-	p.NoteAnswer(p.operator(), p.Matcher.table.Connector("operator").Config(), m, a.PeerID)
-	p.Matcher.keep.Journal.Write(func(b *store.Batch) { p.note(b, m, &a, p.Matcher.node.Clock.Ahead()) })
-	if err := p.Matcher.keep.Journal.Sync(); err != nil {
+	p.RecordAnswer(p.operator(), p.Matcher.table.Connector("operator").Config(), m, a.PeerID)
+	p.Matcher.keep.Batches.Write(func(b *store.Batch) { p.note(b, m, &a, p.Matcher.node.Clock.Ahead()) })
+	if err := p.Matcher.keep.Batches.Sync(); err != nil {
 		p.t.Fatal(err)
 	}
 	return m.ID
@@ -51,7 +51,7 @@ func (p *rig) restart() {
 	p.t.Helper()
 	p.SMSCs.all = nil
 	p.SMSCs.unasked.Store(false)
-	if err := p.Matcher.keep.Journal.Sync(); err != nil {
+	if err := p.Matcher.keep.Batches.Sync(); err != nil {
 		p.t.Fatal(err)
 	}
 	if err := p.SMSCs.Load(); err != nil {
@@ -222,7 +222,7 @@ func TestEvidenceIsKept(t *testing.T) {
 
 // The message of an answer is found by the receipt right behind that, before the message has ended: one that asks for
 // receipts, and any where the operator sends receipts that nobody has asked for, or may do so.
-func TestNoteAnswer(t *testing.T) {
+func TestRecordAnswer(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		notify          sms.Notify
@@ -238,7 +238,7 @@ func TestNoteAnswer(t *testing.T) {
 		o, m := p.operator(), p.submitted(c.notify)
 		o.Missed.Store(c.missed)
 		o.sendsUnasked.Store(c.unasked)
-		p.NoteAnswer(o, p.Matcher.table.Connector("operator").Config(), m, []byte("msg-1"))
+		p.RecordAnswer(o, p.Matcher.table.Connector("operator").Config(), m, []byte("msg-1"))
 		var f Match
 		if found := p.Find(o, p.receipt("46700000001", sms.Report{ID: []byte("msg-1")}), &f); found != c.want || found && f.Mapping.ID != m.ID {
 			t.Errorf("%+v: found: %v, message %d", c, found, f.Mapping.ID)
@@ -283,9 +283,9 @@ func TestUnaskedReceipts(t *testing.T) {
 			t.Fatal(err)
 		}
 		lane, m := p.Matcher.table.LaneOf(p.Matcher.table.Connector("operator")), p.submitted(0)
-		noted := func() bool { return p.MapsFor(lane, m, &sms.Answer{PeerID: []byte("msg-1")}) != nil }
-		if noted() != (options != "") {
-			t.Errorf("%q: noted before a receipt comes: %v", options, noted())
+		found := func() bool { return p.MapsFor(lane, m, &sms.Answer{PeerID: []byte("msg-1")}) != nil }
+		if found() != (options != "") {
+			t.Errorf("%q: noted before a receipt comes: %v", options, found())
 		}
 		r, f := partOf(p, 0, 1, sms.StateDelivered, "")
 		f.Mapping.Notify = 0
@@ -293,8 +293,8 @@ func TestUnaskedReceipts(t *testing.T) {
 			t.Errorf("%q: verdict %d, %d unwanted", options, v, p.Counts.Unwanted.Load())
 		}
 		for range 2 {
-			if got := p.operator().sendsUnasked.Load(); got != want || !noted() {
-				t.Errorf("%q: sends what nobody asks for: %v, noted: %v", options, got, noted())
+			if got := p.operator().sendsUnasked.Load(); got != want || !found() {
+				t.Errorf("%q: sends what nobody asks for: %v, noted: %v", options, got, found())
 			}
 			p.restart()
 		}
@@ -305,7 +305,7 @@ func TestUnaskedReceipts(t *testing.T) {
 }
 
 // Which messages an answer that comes late is noted for.
-func TestNoteOf(t *testing.T) {
+func TestRecordOf(t *testing.T) {
 	t.Parallel()
 	p := newRig(t)
 	const ends = sms.NotifySuccess | sms.NotifyFailure
@@ -323,12 +323,12 @@ func TestNoteOf(t *testing.T) {
 		m := p.submitted(c.notify)
 		m.Kind = c.kind
 		l := &connector.Link{Source: connector.Source{Connector: p.Matcher.table.Connector(c.connector)}}
-		record := p.NoteOf(l, m)
+		record := p.RecordOf(l, m)
 		if (record != nil) != c.want {
 			t.Errorf("%s: %x", name, record)
 		}
-		p.NoteLate(l, record, nil)
-		p.NoteLate(l, record, []byte("late"))
+		p.RecordLate(l, record, nil)
+		p.RecordLate(l, record, []byte("late"))
 		var f Match
 		if found := p.Find(p.operator(), p.receipt("46700000001", sms.Report{ID: []byte("late")}), &f); found != c.want || found && f.Mapping.ID != m.ID {
 			t.Errorf("%s: found: %v, %d instead of %d", name, found, f.Mapping.ID, m.ID)
@@ -423,10 +423,10 @@ func TestOlderUUID(t *testing.T) {
 	if !ok || err != nil {
 		t.Fatal(ok, err)
 	}
-	p.Matcher.keep.Journal.Write(func(b *store.Batch) {
+	p.Matcher.keep.Batches.Write(func(b *store.Batch) {
 		b.Note(store.IDsOf("operator"), []byte(uuid), record, store.DayOf(p.Matcher.node.Clock.Wall(p.now)))
 	})
-	if err := p.Matcher.keep.Journal.Sync(); err != nil {
+	if err := p.Matcher.keep.Batches.Sync(); err != nil {
 		t.Fatal(err)
 	}
 	for _, text := range []string{uuid, strings.ToUpper(uuid), strings.ReplaceAll(uuid, "-", "")} {

@@ -63,7 +63,7 @@ func orphanKeys(operator string, m *sms.Message) (keys []string) {
 	return keys
 }
 
-// Keep notes that a receipt was kept whose message is not known. Its message may have become
+// Keep records that a receipt was kept whose message is not known. Its message may have become
 // known meanwhile.
 func (o *Orphans) Keep(m *sms.Message) {
 	one := orphan{id: m.ID, operator: o.matcher.operatorOf(m), arrived: o.matcher.node.Clock.Wall(m.Arrived)}
@@ -218,7 +218,7 @@ func (o *Orphans) each(ids []uint64, f func(m *sms.Message, size int) error) {
 		for _, id := range some {
 			o.Read(id, f)
 		}
-		if err := o.matcher.keep.Journal.Sync(); err != nil { // so that nobody finds them in the store any more
+		if err := o.matcher.keep.Batches.Sync(); err != nil { // so that nobody finds them in the store any more
 			o.matcher.keep.LogLookup(err)
 		}
 		o.matcher.keep.Changing.Unlock()
@@ -322,7 +322,7 @@ func (o *Orphans) give(m *sms.Message, size int, f *Match) error {
 		}
 		share, v = o.matcher.Direct(now, m, f)
 	}
-	o.matcher.keep.Journal.Write(func(b *store.Batch) {
+	o.matcher.keep.Batches.Write(func(b *store.Batch) {
 		b.Delete(id, size)
 		if v != passOn {
 			m.Release()
@@ -340,7 +340,7 @@ func (o *Orphans) give(m *sms.Message, size int, f *Match) error {
 	return nil
 }
 
-// Left notes that a receipt is no orphan any more.
+// Left records that a receipt is no orphan any more.
 func (o *Orphans) Left(id uint64) {
 	o.matcher.keep.CountAside(nil, store.Orphan, -1)
 	o.remove(id)

@@ -27,11 +27,11 @@ func (p *rig) makeOrphanOf(number, id string, s sms.State) uint64 {
 	m.Origin = g.Matcher.node.Origins.Of("", "operator")
 	m.SetReport(sms.Address{Addr: []byte(number)}, sms.Address{Addr: []byte("1234")}, &sms.Report{ID: []byte(id), State: s})
 	m.ID, m.Arrived = g.Matcher.keep.IDs.Add(1), p.now
-	g.Matcher.keep.Journal.Write(func(b *store.Batch) {
+	g.Matcher.keep.Batches.Write(func(b *store.Batch) {
 		b.Put(m, store.Lane{})
 		g.Matcher.keep.KeepAside(b, m, store.Lane{}, store.Orphan, "")
 	})
-	if err := g.Matcher.keep.Journal.Sync(); err != nil {
+	if err := g.Matcher.keep.Batches.Sync(); err != nil {
 		p.t.Fatal(err)
 	}
 	g.Orphans.Keep(m)
@@ -57,8 +57,8 @@ func TestOrphansAreForgotten(t *testing.T) {
 	g.Matcher.keep.Changing.Unlock()
 	v := store.Mapping{ID: 5000, Notify: sms.NotifySuccess | sms.NotifyFailure | sms.NotifyProgress, Account: []byte("client"), Connector: []byte("clients"),
 		Source: sms.Address{Addr: []byte("1234")}, Dest: sms.Address{Addr: []byte("46700000001")}}
-	g.Matcher.keep.Journal.Write(func(b *store.Batch) {
-		g.NoteMapping(b, g.Of(p.Matcher.table.Connector("operator").Config()), &v, []byte("17"), p.now, false)
+	g.Matcher.keep.Batches.Write(func(b *store.Batch) {
+		g.RecordMapping(b, g.Of(p.Matcher.table.Connector("operator").Config()), &v, []byte("17"), p.now, false)
 	})
 	testutil.Eventually(t, "the others are adopted", func() bool { return g.Matcher.keep.Aside(store.Orphan) == 1 })
 	o.end()
@@ -213,7 +213,7 @@ func TestAdoptOlder(t *testing.T) {
 	m := p.submitted(sms.NotifySuccess)
 	joined := []sms.Joined{{ID: 71, Notify: sms.NotifySuccess}, {ID: 72, Notify: sms.NotifySuccess}}
 	m.SetSubmitted(&sms.Submitted{Source: m.Source(), Dest: m.Dest(), Joined: joined})
-	p.Matcher.keep.Journal.Write(func(b *store.Batch) {
+	p.Matcher.keep.Batches.Write(func(b *store.Batch) {
 		p.note(b, m, &sms.Answer{PeerID: []byte("msg-17"), At: p.now}, 0)
 	})
 	adopt := func(id uint64) (err error) {
@@ -239,7 +239,7 @@ func TestAdoptOlder(t *testing.T) {
 	if want := []string{"71 accepted", "72 accepted", "71 delivered", "72 delivered"}; !slices.Equal(got, want) {
 		t.Errorf("the client is told %q, want %q", got, want)
 	}
-	if err := p.Matcher.keep.Journal.Sync(); err != nil {
+	if err := p.Matcher.keep.Batches.Sync(); err != nil {
 		t.Fatal(err)
 	}
 	for id, want := range map[uint64]bool{first: false, last: false, other: true} {

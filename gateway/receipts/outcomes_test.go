@@ -72,7 +72,7 @@ func TestReportOfParts(t *testing.T) {
 	} {
 		var all []step
 		for _, g := range c.receipts {
-			all = append(all, step{g.part, g.state, "", Noted, 0})
+			all = append(all, step{g.part, g.state, "", Recorded, 0})
 		}
 		last := &all[len(all)-1]
 		last.want, last.told = passOn, last.state
@@ -192,7 +192,7 @@ func TestAnswerOfEnd(t *testing.T) {
 		if r, _ := made.message.Report(); string(r.Answer) != c.want {
 			t.Errorf("%s: the receipt has %q", name, r.Answer)
 		}
-		p.Matcher.keep.Journal.Write(func(b *store.Batch) { p.NoteEnd(b, m, e, 0) })
+		p.Matcher.keep.Batches.Write(func(b *store.Batch) { p.RecordEnd(b, m, e, 0) })
 		_, f, ok, err := p.FateOf(m.ID)
 		if !ok || err != nil || string(f.Answer) != c.want || string(f.Err) != string(errOf(c.status)) {
 			t.Errorf("%s: a query has %+v; %v, %v", name, f, ok, err)
@@ -210,7 +210,7 @@ func TestDamagedFate(t *testing.T) {
 	id := p.sent("msg-1")
 	key := []byte{0, 0, 0, 0, 0, 0, 0, byte(id)}
 	today := store.DayOf(p.Matcher.node.Clock.Wall(p.now))
-	p.Matcher.keep.Journal.Write(func(b *store.Batch) { b.Note(store.KindEnded, key, []byte("cut"), today) })
+	p.Matcher.keep.Batches.Write(func(b *store.Batch) { b.Note(store.KindEnded, key, []byte("cut"), today) })
 	if _, _, _, err := p.FateOf(id); !errors.Is(err, store.ErrDamaged) || !strings.Contains(err.Error(), sms.FormatID(id)) {
 		t.Errorf("a query: %v", err)
 	}
@@ -239,17 +239,17 @@ func TestDirect(t *testing.T) {
 		unwanted int64
 	}{
 		"wanted":                  {sms.NotifySuccess, 1, []given{{0, delivered}}, passOn, delivered, 0},
-		"not wanted":              {sms.NotifyFailure, 1, []given{{0, delivered}}, Noted, delivered, 1},
+		"not wanted":              {sms.NotifyFailure, 1, []given{{0, delivered}}, Recorded, delivered, 1},
 		"not wanted, and no end":  {sms.NotifyFailure, 1, []given{{0, accepted}}, Dropped, accepted, 1},
 		"on its way, not wanted":  {sms.NotifyFailure, 1, []given{{0, sms.StateEnroute}}, Dropped, sms.StateEnroute, 1},
 		"on its way":              {sms.NotifyProgress, 1, []given{{0, sms.StateEnroute}}, passOn, sms.StateEnroute, 0},
-		"of one part of two":      {sms.NotifySuccess, 2, []given{{0, delivered}}, Noted, sms.NoState, 0},
+		"of one part of two":      {sms.NotifySuccess, 2, []given{{0, delivered}}, Recorded, sms.NoState, 0},
 		"of both":                 {sms.NotifySuccess, 2, []given{{1, delivered}, {0, delivered}}, passOn, delivered, 0},
-		"of both, not wanted":     {sms.NotifyFailure, 2, []given{{1, delivered}, {0, delivered}}, Noted, delivered, 1},
-		"of both, no end":         {sms.NotifyFailure, 2, []given{{1, accepted}, {0, accepted}}, Noted, accepted, 1},
+		"of both, not wanted":     {sms.NotifyFailure, 2, []given{{1, delivered}, {0, delivered}}, Recorded, delivered, 1},
+		"of both, no end":         {sms.NotifyFailure, 2, []given{{1, accepted}, {0, accepted}}, Recorded, accepted, 1},
 		"of one that fails":       {sms.NotifyFailure, 2, []given{{1, failed}}, passOn, failed, 0},
 		"on its way, of two":      {sms.NotifyFailure, 2, []given{{0, sms.StateEnroute}}, Dropped, sms.StateEnroute, 1},
-		"behind one that failed":  {sms.NotifyFailure, 2, []given{{1, failed}, {0, failed}}, Noted, sms.NoState, 0},
+		"behind one that failed":  {sms.NotifyFailure, 2, []given{{1, failed}, {0, failed}}, Recorded, sms.NoState, 0},
 		"nothing was asked for":   {0, 1, []given{{0, delivered}}, Dropped, sms.NoState, 1},
 		"nothing, of one of two":  {0, 2, []given{{1, delivered}}, Dropped, sms.NoState, 1},
 		"one that is not a state": {sms.NotifyFailure, 1, []given{{0, sms.NoState}}, passOn, sms.NoState, 0},

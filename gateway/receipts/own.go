@@ -56,7 +56,7 @@ func (d *Matcher) OwnReceipt(m *sms.Message, e *keep.Ending) (made Made) {
 			return d.Parts.putOff(&v, &r, verdict)
 		}
 		r = joined
-		d.noteReport(d.node.Clock.Now(), &v, &r)
+		d.recordReport(d.node.Clock.Now(), &v, &r)
 	}
 	lane := d.table.ClientLane(m.Account(), m.Context())
 	if lane == nil {
@@ -182,11 +182,11 @@ func (d *Matcher) sendOwn(f *store.Mapping, r *sms.Report) {
 	own := d.newReceipt(lane, f.By)
 	all := append(d.addressAll(d.node.Clock.Now(), own, f, r, known, others), own)
 	share := d.table.Share(lane, own.Origin)
-	d.keep.Journal.Write(func(b *store.Batch) {
+	d.keep.Batches.Write(func(b *store.Batch) {
 		for _, m := range all {
 			m.ID = d.keep.IDs.Add(1)
 			d.sendCounted(b, m, share)
 		}
 	})
-	d.keep.Journal.CommitSoon()
+	d.keep.Batches.CommitSoon()
 }

@@ -153,7 +153,7 @@ func TestOwnReceiptIsStoredFirst(t *testing.T) {
 		}
 		made := p.OwnReceipt(p.submitted(sms.NotifyFailure), &keep.Ending{State: events.Expired})
 		var want store.Position
-		p.Matcher.keep.Journal.Write(func(b *store.Batch) {
+		p.Matcher.keep.Batches.Write(func(b *store.Batch) {
 			if p.SendMade(b, &made); s.Durable() {
 				want = b.Position()
 			}
@@ -161,7 +161,7 @@ func TestOwnReceiptIsStoredFirst(t *testing.T) {
 		if all := p.made(); len(all) != 1 || all[0].After != want {
 			t.Errorf("%d are made, the first waits for position %d, want %d", len(all), all[0].After, want)
 		}
-		if err := p.Matcher.keep.Journal.Sync(); err != nil {
+		if err := p.Matcher.keep.Batches.Sync(); err != nil {
 			t.Fatal(err)
 		}
 		var e store.Entry

@@ -88,11 +88,11 @@ func (j *Parts) add(
 		of.told, of.by = next, part
 	// the receipt may not have been stored, and needs this outcome after a restart
 	case of.told == toldEnd && part != of.by:
-		return sms.Report{}, Noted, false
+		return sms.Report{}, Recorded, false
 	case of.told == toldNothing, part != of.by, next != of.told:
 		begins = !of.waits
 		of.waits = true
-		return sms.Report{}, Noted, begins
+		return sms.Report{}, Recorded, begins
 	}
 	joined = of.report
 	joined.Parts = parts
@@ -102,7 +102,7 @@ func (j *Parts) add(
 	return joined, passOn, false
 }
 
-// begin notes that an SMSC has taken the first part of a message.
+// begin records that an SMSC has taken the first part of a message.
 func (j *Parts) begin(whole uint64) {
 	read := j.reads(whole)
 	j.mu.Lock()
@@ -200,7 +200,7 @@ func badness(s sms.State) int {
 		sms.StateExpired, sms.StateDeleted, sms.StateUndeliverable, sms.StateRejected}, s)
 }
 
-// ended adds the outcome of a part, or with all that of every part, to those of the others, and notes the receipt that follows.
+// ended adds the outcome of a part, or with all that of every part, to those of the others, and records the receipt that follows.
 func (j *Parts) ended(f *store.Mapping, r *sms.Report, read, all bool) (sms.Report, Verdict) {
 	joined, v, begins := j.add(f.WholeID(), f.Part, f.Parts, r, read, all)
 	switch {
@@ -209,18 +209,18 @@ func (j *Parts) ended(f *store.Mapping, r *sms.Report, read, all bool) (sms.Repo
 		if joined.State.Final() {
 			of = toldEnd
 		}
-		j.noteTold(f.WholeID(), of, f.Part)
+		j.recordTold(f.WholeID(), of, f.Part)
 		if of == toldForNow { // the end needs this outcome, which may be the part's last one, after a restart
-			j.noteOutcome(f, r)
+			j.recordOutcome(f, r)
 		}
 	case begins:
-		j.matcher.waits.note(f)
+		j.matcher.waits.add(f)
 	}
 	return joined, v
 }
 
-// noteTold notes the receipt that the client gets of a long message, and the part that led to it.
-func (j *Parts) noteTold(whole uint64, of told, by uint8) {
+// recordTold records the receipt that the client gets of a long message, and the part that led to it.
+func (j *Parts) recordTold(whole uint64, of told, by uint8) {
 	j.write(wholeKey(whole, noPart), []byte{uint8(of), by})
 }
 
@@ -228,22 +228,22 @@ func (j *Parts) noteTold(whole uint64, of told, by uint8) {
 // messages of earlier runs may.
 func (j *Parts) reads(whole uint64) bool { return whole <= j.matcher.keep.LastStored }
 
-// note notes the outcome of a part: the text of its receipt.
-func (j *Parts) note(f *store.Mapping, receipt []byte) {
+// record stores the outcome of a part: the text of its receipt.
+func (j *Parts) record(f *store.Mapping, receipt []byte) {
 	j.write(wholeKey(f.WholeID(), f.Part), receipt)
 }
 
-// noteOutcome does the same with what that receipt says.
-func (j *Parts) noteOutcome(f *store.Mapping, r *sms.Report) {
+// recordOutcome does the same with what that receipt says.
+func (j *Parts) recordOutcome(f *store.Mapping, r *sms.Report) {
 	m := j.matcher.node.Messages.Get()
 	m.SetReport(sms.Address{}, sms.Address{}, r)
-	j.note(f, m.Text())
+	j.record(f, m.Text())
 	m.Release()
 }
 
 func (j *Parts) write(key, value []byte) {
 	today := store.DayOf(j.matcher.node.Clock.WallNow())
-	j.matcher.keep.Journal.Write(func(b *store.Batch) { b.Note(store.KindPart, key, value, today) })
+	j.matcher.keep.Batches.Write(func(b *store.Batch) { b.Note(store.KindPart, key, value, today) })
 }
 
 // LoadParts reads the outcomes of the parts of a message from the store.
@@ -306,16 +306,16 @@ func (j *Parts) join(u *unreadPart) {
 		return
 	}
 	if r, v := j.ended(&u.Mapping, &u.report, false, false); v == passOn {
-		j.matcher.noteReport(j.matcher.node.Clock.Now(), &u.Mapping, &r)
+		j.matcher.recordReport(j.matcher.node.Clock.Now(), &u.Mapping, &r)
 		j.matcher.sendOwn(&u.Mapping, &r)
 	}
 }
 
-// putOff notes the end of a part before the client is sent a receipt.
+// putOff records the end of a part before the client is sent a receipt.
 func (j *Parts) putOff(v *store.Mapping, r *sms.Report, verdict Verdict) (made Made) {
 	if verdict == Unread {
 		made.unread = newUnreadPart(v, r)
 	}
-	j.noteOutcome(v, r)
+	j.recordOutcome(v, r)
 	return made
 }

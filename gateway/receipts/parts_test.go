@@ -49,13 +49,13 @@ func TestReceiptOfParts(t *testing.T) {
 	g := newRig(t)
 	const delivered = sms.StateDelivered
 	steps(t, g,
-		step{2, delivered, "000", Noted, 0},
-		step{2, delivered, "000", Noted, 0},
+		step{2, delivered, "000", Recorded, 0},
+		step{2, delivered, "000", Recorded, 0},
 		step{0, sms.StateEnroute, "", Dropped, 0}, // an intermediate notification, which the client has not asked for
-		step{0, delivered, "000", Noted, 0},
+		step{0, delivered, "000", Recorded, 0},
 		step{1, delivered, "000", passOn, delivered},
 		step{1, delivered, "000", passOn, delivered},
-		step{0, delivered, "000", Noted, 0})
+		step{0, delivered, "000", Recorded, 0})
 	if r := steps(t, g, step{1, delivered, "000", passOn, delivered}); r.Parts != 3 || r.Delivered != 3 || r.Submitted != 1000 || r.Done != 2002 || string(r.Text) != "x\x00" {
 		t.Errorf("%+v", r)
 	}
@@ -67,16 +67,16 @@ func TestReceiptOfFailedPart(t *testing.T) {
 	t.Parallel()
 	g := newRig(t)
 	r := steps(t, g,
-		step{2, sms.StateDelivered, "000", Noted, 0},
-		step{0, sms.StateUnknown, "099", Noted, 0}, // which may be worse, or not be the end
+		step{2, sms.StateDelivered, "000", Recorded, 0},
+		step{0, sms.StateUnknown, "099", Recorded, 0}, // which may be worse, or not be the end
 		step{1, sms.StateUndeliverable, "022", passOn, sms.StateUndeliverable})
 	if string(r.Err) != "022" || r.Parts != 3 || r.Delivered != 1 || r.Done != 2002 {
 		t.Errorf("%+v", r)
 	}
 	steps(t, g,
 		step{1, sms.StateUndeliverable, "022", passOn, sms.StateUndeliverable}, // it was not stored
-		step{0, sms.StateRejected, "011", Noted, 0},
-		step{2, sms.StateDelivered, "000", Noted, 0})
+		step{0, sms.StateRejected, "011", Recorded, 0},
+		step{2, sms.StateDelivered, "000", Recorded, 0})
 }
 
 // ACCEPTD of a part is sent when all have at least that, and is replaced by what follows.
@@ -85,24 +85,24 @@ func TestReceiptOfAcceptedParts(t *testing.T) {
 	const accepted, delivered = sms.StateAccepted, sms.StateDelivered
 	g := newRig(t)
 	steps(t, g,
-		step{0, accepted, "000", Noted, 0},
+		step{0, accepted, "000", Recorded, 0},
 		step{0, sms.NoState, "000", passOn, sms.NoState}, // a word that is not known ends nothing
-		step{1, accepted, "000", Noted, 0},
+		step{1, accepted, "000", Recorded, 0},
 		step{2, accepted, "000", passOn, accepted},
 		step{2, accepted, "000", passOn, accepted},
-		step{1, accepted, "000", Noted, 0},
-		step{0, delivered, "000", Noted, 0},
-		step{0, accepted, "000", Noted, 0}, // a late one
-		step{1, delivered, "000", Noted, 0},
+		step{1, accepted, "000", Recorded, 0},
+		step{0, delivered, "000", Recorded, 0},
+		step{0, accepted, "000", Recorded, 0}, // a late one
+		step{1, delivered, "000", Recorded, 0},
 		step{2, delivered, "000", passOn, delivered},
-		step{1, delivered, "000", Noted, 0})
+		step{1, delivered, "000", Recorded, 0})
 	g = newRig(t)
 	steps(t, g,
-		step{0, accepted, "000", Noted, 0},
-		step{1, delivered, "000", Noted, 0},
+		step{0, accepted, "000", Recorded, 0},
+		step{1, delivered, "000", Recorded, 0},
 		step{2, accepted, "000", passOn, accepted},
 		step{0, sms.StateUndeliverable, "011", passOn, sms.StateUndeliverable},
-		step{2, delivered, "000", Noted, 0})
+		step{2, delivered, "000", Recorded, 0})
 }
 
 // keepAgain is a restart of a gateway whose store is on fs.
@@ -132,8 +132,8 @@ func (p *rig) part(t *testing.T, part uint8, state sms.State) (v Verdict, told s
 		}
 		_, v = p.Direct(p.now, m, f)
 	}
-	if v == Noted {
-		if err := p.Matcher.keep.Journal.Sync(); err != nil {
+	if v == Recorded {
+		if err := p.Matcher.keep.Batches.Sync(); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -145,7 +145,7 @@ func (p *rig) part(t *testing.T, part uint8, state sms.State) (v Verdict, told s
 // the gateway.
 func (p *rig) madeReceipts(t *testing.T) (all []sms.Report) {
 	t.Helper()
-	if err := p.Matcher.keep.Journal.Sync(); err != nil {
+	if err := p.Matcher.keep.Batches.Sync(); err != nil {
 		t.Fatal(err)
 	}
 	testutil.Eventually(t, "the lanes have what was made", func() bool { all, giving := p.Matcher.keep.Outgoing.Waiting(); return len(all) == 0 && !giving })
@@ -154,8 +154,8 @@ func (p *rig) madeReceipts(t *testing.T) (all []sms.Report) {
 		t.Error(err)
 	}
 	lane := p.Matcher.table.ClientLane("client", nil)
-	lane.Shares(func(s *connector.Share) {
-		lane.EachWaiting(s, func(_ queue.Waiting, m *sms.Message) {
+	lane.Queues.Shares(func(s *connector.Share) {
+		lane.Queues.EachWaiting(s, func(_ queue.Waiting, m *sms.Message) {
 			r, _ := m.Report()
 			if m.Kind != sms.Receipt || m.Flags != sms.HasReport || m.Origin.Account != "" || m.Origin.Connector != "clients" && m.Origin.Connector != "operator" {
 				t.Errorf("what was made is of kind %d, with flags %b, from %+v", m.Kind, m.Flags, m.Origin)
@@ -180,7 +180,7 @@ func TestPartsWait(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if v, _ := p.part(t, 0, sms.StateDelivered); v != Noted {
+	if v, _ := p.part(t, 0, sms.StateDelivered); v != Recorded {
 		t.Fatalf("verdict %d", v)
 	}
 	tell()
@@ -201,14 +201,14 @@ func TestPartsWait(t *testing.T) {
 	if v, told := p.part(t, 1, sms.StateDelivered); v != passOn || told != sms.StateDelivered {
 		t.Errorf("the last part: verdict %d, %s", v, told)
 	}
-	if v, _ := p.part(t, 0, sms.StateDelivered); v != Noted {
+	if v, _ := p.part(t, 0, sms.StateDelivered); v != Recorded {
 		t.Errorf("the first part again: verdict %d", v)
 	}
 	if all := p.madeReceipts(t); len(all) != 0 {
 		t.Errorf("told again: %+v", all)
 	}
 	p = keepAgain(t, fs)
-	if v, _ := p.part(t, 0, sms.StateUndeliverable); v != Noted {
+	if v, _ := p.part(t, 0, sms.StateUndeliverable); v != Recorded {
 		t.Errorf("the client, which was told all, is told more: verdict %d", v)
 	}
 	if all := p.madeReceipts(t); len(all) != 0 {
@@ -250,7 +250,7 @@ func TestPartsWaitUnwanted(t *testing.T) {
 		}
 		p.Direct(p.now, m, f)
 	}
-	if err := p.Matcher.keep.Journal.Sync(); err != nil {
+	if err := p.Matcher.keep.Batches.Sync(); err != nil {
 		t.Fatal(err)
 	}
 	p.Matcher.node.Clock.SetAhead(int64(25 * 3600e9))
@@ -273,8 +273,8 @@ func TestAcceptedPartsAfterRestart(t *testing.T) {
 		state sms.State
 		want  []Verdict
 	}{
-		{sms.StateAccepted, []Verdict{Noted, passOn}},
-		{sms.StateDelivered, []Verdict{Noted, passOn}},
+		{sms.StateAccepted, []Verdict{Recorded, passOn}},
+		{sms.StateDelivered, []Verdict{Recorded, passOn}},
 	} {
 		p := keepAgain(t, fs)
 		for part, want := range s.want {
@@ -295,11 +295,11 @@ func TestReceiptOfPartsAfterRestart(t *testing.T) {
 		t.Fatal(err)
 	}
 	m, f := partOf(g, 0, 2, sms.StateDelivered, "000")
-	if _, v := g.Direct(1, m, f); v != Noted {
+	if _, v := g.Direct(1, m, f); v != Recorded {
 		t.Fatalf("verdict %d", v)
 	}
 	m.Release()
-	if err := g.Matcher.keep.Journal.Sync(); err != nil {
+	if err := g.Matcher.keep.Batches.Sync(); err != nil {
 		t.Fatal(err)
 	}
 	g.Parts.by, g.Parts.order, g.Matcher.keep.LastStored = nil, nil, 6000
@@ -330,7 +330,7 @@ func TestOwnReceiptAfterRestart(t *testing.T) {
 		p := keepAgain(t, fs)
 		for part := range uint8(2) {
 			if len(ends) < 2 && part != ends[0] {
-				if v, _ := p.part(t, part, sms.StateDelivered); v != Noted {
+				if v, _ := p.part(t, part, sms.StateDelivered); v != Recorded {
 					t.Fatalf("verdict %d", v)
 				}
 			}
@@ -351,7 +351,7 @@ func TestOwnReceiptAfterRestart(t *testing.T) {
 		}
 		p = keepAgain(t, fs)
 		other := 1 - ends[0]
-		if v, _ := p.part(t, other, sms.StateUndeliverable); v != Noted {
+		if v, _ := p.part(t, other, sms.StateUndeliverable); v != Recorded {
 			t.Errorf("parts %d end: the client is told more: verdict %d", ends, v)
 		}
 		p.madeReceipts(t)
@@ -460,7 +460,7 @@ func TestMostLongMessages(t *testing.T) {
 	var j Parts
 	r := &sms.Report{State: sms.StateDelivered}
 	for whole := range uint64(maxJoints + 2) {
-		if _, v, begins := j.add(10+whole, 0, 2, r, false, false); v != Noted || !begins {
+		if _, v, begins := j.add(10+whole, 0, 2, r, false, false); v != Recorded || !begins {
 			t.Fatalf("message %d: verdict %d, begins to wait: %v", whole, v, begins)
 		}
 	}

@@ -20,10 +20,10 @@ import (
 )
 
 // A Matcher finds the messages that receipts belong to. A message that an SMSC has accepted
-// is noted by the SMSC's id of it, in the store and, of the latest messages, in memory:
+// is recorded by the SMSC's id of it, in the store and, of the latest messages, in memory:
 //
-//	answer of an SMSC ──► NoteAnswer ──► recent
-//	        └────► settle.Settler.Forget ──► NoteSent ──► store
+//	answer of an SMSC ──► RecordAnswer ──► recent
+//	        └────► settle.Settler.Forget ──► RecordSent ──► store
 //	receipt ──► recent ──► store ──► kept as an orphan ──► an answer, or the form of the ids is known
 //	               └─────────┴──────────────────────────────────┴──► the account that submitted the message
 //
@@ -42,7 +42,7 @@ type Matcher struct {
 	told    reported
 	Refunds Refunds
 
-	noting      sync.Mutex // guards the rest, which is for note
+	recording   sync.Mutex // guards the rest, which are for recordUnder
 	record, key []byte
 
 	tidied atomic.Int64 // when old entries are forgotten next
@@ -88,7 +88,7 @@ func recentSize(cfg *config.Config) int64 {
 	return min(max(cfg.Limits.MemoryLimit()/64, 256<<10), 32<<20) / int64(max(len(operators), 1))
 }
 
-// MapsFor returns the SMSC under whose name an accepted message is noted, nil if no receipt is
+// MapsFor returns the SMSC under whose name an accepted message is recorded, nil if no receipt is
 // expected.
 func (d *Matcher) MapsFor(l *connector.Lane, m *sms.Message, a *sms.Answer) *SMSC {
 	if a.Code != sms.OK || m.Kind != sms.Submit || l.ToClient() || len(a.PeerID) == 0 {
@@ -114,30 +114,30 @@ func (d *Matcher) logHomeless(account string) {
 	}
 }
 
-// NoteSent notes what a peer's id of a message stands for that has ended, in a batch and in memory. If this batch or an
+// RecordSent records what a peer's id of a message stands for that has ended, in a batch and in memory. If this batch or an
 // earlier one has the message's state as well, our id is enough in the store: the rest stands under that. The
 // committer's lock is held.
-func (d *Matcher) NoteSent(b *store.Batch, o *SMSC, m *sms.Message, e *keep.Ending, ahead int64) {
+func (d *Matcher) RecordSent(b *store.Batch, o *SMSC, m *sms.Message, e *keep.Ending, ahead int64) {
 	v := store.MappingOf(m, ahead)
 	if e.Charge != 0 && m.Origin.Tally.Credit.Terms().Undo { // what may be given back
 		v.Price = e.Charge
 	}
-	d.NoteMapping(b, o, &v, e.Answer.PeerID, e.Answer.At+ahead, NotesEnd(m, e) && m.Parts <= 1 && v.Price == 0)
+	d.RecordMapping(b, o, &v, e.Answer.PeerID, e.Answer.At+ahead, RecordsEnd(m, e) && m.Parts <= 1 && v.Price == 0)
 }
 
-// NoteMapping does the same with a Mapping, at a time by the wall clock. elsewhere says that the store has it under our id.
-func (d *Matcher) NoteMapping(b *store.Batch, o *SMSC, v *store.Mapping, peerID []byte, wall int64, elsewhere bool) {
-	d.noting.Lock()
-	defer d.noting.Unlock()
+// RecordMapping does the same with a Mapping, at a time by the wall clock. elsewhere says that the store has it under our id.
+func (d *Matcher) RecordMapping(b *store.Batch, o *SMSC, v *store.Mapping, peerID []byte, wall int64, elsewhere bool) {
+	d.recording.Lock()
+	defer d.recording.Unlock()
 	d.key, _ = peerid.AppendKey(d.key[:0], peerID, peerid.Same)
-	if noteUnder(d, b, o, d.key, v, wall, elsewhere) {
+	if recordUnder(d, b, o, d.key, v, wall, elsewhere) {
 		d.Orphans.answered(o.Name, d.key)
 	}
 }
 
-// noteUnder is NoteMapping with the key of the id. It reports false if the latest messages have the mapping. The caller holds
-// noting.
-func noteUnder(
+// recordUnder is RecordMapping with the key of the id. It reports false if the latest messages have the mapping. The caller holds
+// recording.
+func recordUnder(
 	d *Matcher, b *store.Batch, o *SMSC, key []byte, v *store.Mapping, wall int64, elsewhere bool,
 ) (fresh bool) {
 	if elsewhere {
@@ -150,7 +150,7 @@ func noteUnder(
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if bytes.Equal(o.recent.find(key), d.record) { // since NoteAnswer
+	if bytes.Equal(o.recent.find(key), d.record) { // since RecordAnswer
 		return false
 	}
 	o.recent.add(key, d.record)
@@ -195,7 +195,7 @@ func lastDigit(b []byte) int {
 	return -1
 }
 
-// wholeKey returns the key under which a part's outcome is noted.
+// wholeKey returns the key under which a part's outcome is recorded.
 func wholeKey(whole uint64, part uint8) []byte {
 	return append(binary.BigEndian.AppendUint64(nil, whole), part)
 }

@@ -27,13 +27,13 @@ func TestTidyReceipts(t *testing.T) {
 	m.Origin = g.Matcher.node.Origins.Of("", "operator")
 	m.SetReport(sms.Address{}, sms.Address{}, &sms.Report{ID: []byte("7"), State: sms.StateDelivered})
 	m.ID, m.Arrived = g.Matcher.keep.IDs.Add(1), now-keep-2*day
-	g.Matcher.keep.Journal.Write(func(b *store.Batch) {
+	g.Matcher.keep.Batches.Write(func(b *store.Batch) {
 		b.Note(store.IDsOf("operator"), []byte("old"), []byte("value"), store.DayOf(now-keep-day))
 		b.Note(store.IDsOf("operator"), []byte("new"), []byte("value"), store.DayOf(now-keep+day))
 		b.Put(m, store.Lane{})
 		g.Matcher.keep.KeepAside(b, m, store.Lane{}, store.Orphan, "")
 	})
-	if err := g.Matcher.keep.Journal.Sync(); err != nil {
+	if err := g.Matcher.keep.Batches.Sync(); err != nil {
 		t.Fatal(err)
 	}
 	g.Orphans.Keep(m)
@@ -44,7 +44,7 @@ func TestTidyReceipts(t *testing.T) {
 	}
 	g.tidyReceipts(now + tidyReceiptsEvery)
 	testutil.Eventually(t, "the orphan is Dropped", func() bool { return g.Matcher.keep.Aside(store.Orphan) == 0 })
-	if err := g.Matcher.keep.Journal.Sync(); err != nil {
+	if err := g.Matcher.keep.Batches.Sync(); err != nil {
 		t.Fatal(err)
 	}
 	for id, want := range map[string]bool{"old": false, "new": true} {
@@ -70,14 +70,14 @@ func TestTidyReceiptsClock(t *testing.T) {
 	}
 	now, keep := g.Matcher.node.Clock.Now(), int64(g.Matcher.node.Config().Receipts.Keep)
 	now -= now % day // the hours between the looks are all of one day
-	g.Matcher.keep.Journal.Write(func(b *store.Batch) {
+	g.Matcher.keep.Batches.Write(func(b *store.Batch) {
 		for n := range int64(7) {
 			b.Note(store.IDsOf("operator"), []byte{byte(n)}, []byte("value"), store.DayOf(now-n*day))
 		}
 	})
 	left := func() (n int) {
 		t.Helper()
-		if err := g.Matcher.keep.Journal.Sync(); err != nil {
+		if err := g.Matcher.keep.Batches.Sync(); err != nil {
 			t.Fatal(err)
 		}
 		for i := range byte(7) {
@@ -141,7 +141,7 @@ func TestHomelessReceipt(t *testing.T) {
 		if c.homeless {
 			want = 1
 		}
-		if _, v := g.Direct(1, m, f); v != Noted || g.Counts.Homeless.Load() != want {
+		if _, v := g.Direct(1, m, f); v != Recorded || g.Counts.Homeless.Load() != want {
 			t.Errorf("%+v: verdict %d, %d are homeless", c.context, v, g.Counts.Homeless.Load())
 		}
 		if n := strings.Count(log.String(), `"account":"gone","message":"receipt dropped`); int64(n) != want {

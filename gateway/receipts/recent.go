@@ -30,7 +30,7 @@ func newRecent(size int64) *recent {
 	return &recent{seed: maphash.MakeSeed(), places: map[uint64]place{}, most: int(max(size/recentChunk, 2))}
 }
 
-// add notes what a key stands for.
+// add records what a key stands for.
 func (r *recent) add(key, value []byte) {
 	n := 4 + len(key) + len(value)
 	if n > recentChunk {

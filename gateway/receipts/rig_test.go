@@ -39,15 +39,15 @@ func (r *rig) keep(s store.Store) error {
 	return r.SMSCs.Load()
 }
 
-// NoteRefund implements EventLog.
-func (r *rig) NoteRefund(_ *store.Batch, v *store.Mapping, _ sms.Money, _ int64) {
+// AddRefund implements EventLog.
+func (r *rig) AddRefund(_ *store.Batch, v *store.Mapping, _ sms.Money, _ int64) {
 	r.refunded = append(r.refunded, *v)
 }
 
 // forget ends a message.
 func (r *rig) forget(m *sms.Message, e keep.Ending) {
 	made := r.OwnReceipt(m, &e)
-	r.Matcher.keep.Journal.Write(func(b *store.Batch) {
+	r.Matcher.keep.Batches.Write(func(b *store.Batch) {
 		b.Delete(m.ID, 0)
 		if made.IsAny() {
 			r.SendMade(b, &made)

@@ -50,8 +50,8 @@ const (
 	everyAnswer  = 64
 )
 
-// NoteAnswer notes the id that an SMSC has given to a message which it has accepted.
-func (d *Matcher) NoteAnswer(o *SMSC, c *config.Connector, m *sms.Message, id []byte) {
+// RecordAnswer records the id that an SMSC has given to a message which it has accepted.
+func (d *Matcher) RecordAnswer(o *SMSC, c *config.Connector, m *sms.Message, id []byte) {
 	awaited := convert.Asks(m, c) != 0 || o.Missed.Load() || o.sendsUnasked.Load()
 	if n := o.answers.Add(1); n > firstAnswers && n%everyAnswer != 0 && !awaited && o.isClear.Load() {
 		return
@@ -60,21 +60,21 @@ func (d *Matcher) NoteAnswer(o *SMSC, c *config.Connector, m *sms.Message, id []
 	o.learner.Answered(id)
 	changed, grown := o.concludes(), o.grows()
 	if awaited {
-		o.note(store.MappingOf(m, d.node.Clock.Ahead()), id)
+		o.remember(store.MappingOf(m, d.node.Clock.Ahead()), id)
 		d.Orphans.answered(o.Name, o.key)
 	}
 	o.mu.Unlock()
 	d.learnt(o, changed, grown)
 }
 
-// note notes among the latest messages what an id stands for. The caller holds the lock.
-func (o *SMSC) note(v store.Mapping, id []byte) {
+// remember records among the latest messages what an id stands for. The caller holds the lock.
+func (o *SMSC) remember(v store.Mapping, id []byte) {
 	o.key, _ = peerid.AppendKey(o.key[:0], id, peerid.Same)
 	o.record = v.Append(o.record[:0])
 	o.recent.add(o.key, o.record)
 }
 
-// isUnasked notes that an SMSC sends receipts that nobody has asked for. From then on the meaning
+// isUnasked records that an SMSC sends receipts that nobody has asked for. From then on the meaning
 // of its id is stored for each message.
 func (d *Matcher) isUnasked(m *sms.Message) {
 	c := d.table.Connector(m.Origin.Connector)
@@ -87,8 +87,8 @@ func (d *Matcher) isUnasked(m *sms.Message) {
 	}
 }
 
-// NoteOf returns what an answer to a message would have noted, for one that comes late.
-func (d *Matcher) NoteOf(l *connector.Link, m *sms.Message) []byte {
+// RecordOf returns what an answer to a message would have recorded, for one that comes late.
+func (d *Matcher) RecordOf(l *connector.Link, m *sms.Message) []byte {
 	c := l.Connector.Config()
 	if l.Account != nil || m.Kind != sms.Submit || c.Role() != protocols.Client || convert.Asks(m, c) == 0 {
 		return nil
@@ -97,14 +97,14 @@ func (d *Matcher) NoteOf(l *connector.Link, m *sms.Message) []byte {
 	return v.Append(nil)
 }
 
-// NoteLate notes a late answer. The message may have ended, as another copy of it.
-func (d *Matcher) NoteLate(l *connector.Link, record, id []byte) {
+// RecordLate records a late answer. The message may have ended, as another copy of it.
+func (d *Matcher) RecordLate(l *connector.Link, record, id []byte) {
 	v, err := store.DecodeMapping(record)
 	if err != nil || len(id) == 0 {
 		return
 	}
 	o := d.Of(l.Connector.Config())
-	d.keep.Journal.Write(func(b *store.Batch) { d.NoteMapping(b, o, &v, id, d.node.Clock.Wall(d.node.Clock.Now()), false) })
+	d.keep.Batches.Write(func(b *store.Batch) { d.RecordMapping(b, o, &v, id, d.node.Clock.Wall(d.node.Clock.Now()), false) })
 }
 
 // concludes reports whether what is known of the SMSC's ids leads to something else than
@@ -132,7 +132,7 @@ func (o *SMSC) grows() bool {
 	return true
 }
 
-// Received notes the form of the id of an SMSC's receipt.
+// Received records the form of the id of an SMSC's receipt.
 func (d *Matcher) Received(o *SMSC, m *sms.Message) {
 	r, ok := m.Report()
 	if !ok {
@@ -177,8 +177,8 @@ func (d *Matcher) learnt(o *SMSC, changed, grown bool) {
 type Match struct {
 	Mapping store.Mapping
 	Record  []byte         // that the mapping lies in
-	smsc    *SMSC          // under whose name it is noted
-	key     []byte         // under which it is noted
+	smsc    *SMSC          // under whose name it is recorded
+	key     []byte         // under which it is recorded
 	Says    sms.State      // what the client's receipt says, that of all parts together; Direct sets it
 	More    []*sms.Message // receipts for the other messages that it was joined of, beside the one that direct has made
 }
@@ -200,7 +200,7 @@ func (f *Match) Copy() (copied Match) {
 	return copied
 }
 
-// foundUnder notes under which key of an SMSC the message was found.
+// foundUnder records under which key of an SMSC the message was found.
 func (f *Match) foundUnder(o *SMSC, key []byte) { f.smsc, f.key = o, append(f.key[:0], key...) }
 
 // idsOf returns the ids by which the message of a receipt is looked for. If the id in the text
@@ -235,7 +235,7 @@ func (d *Matcher) Find(o *SMSC, m *sms.Message, f *Match) bool {
 	return found
 }
 
-// keyOf returns the key under which the message of a receipt is noted. It reports false while the
+// keyOf returns the key under which the message of a receipt is recorded. It reports false while the
 // id can be read in more than one way. The caller holds the lock.
 func (o *SMSC) keyOf(id []byte) (key []byte, ok bool) {
 	if !o.form.certain && peerid.IsAmbiguous(id) {
@@ -287,7 +287,7 @@ func (d *Matcher) LookUp(o *SMSC, m *sms.Message, f *Match) (found bool, failed 
 	return true, nil
 }
 
-// get returns the message that is noted under a key, if the receipt is about it.
+// get returns the message that is recorded under a key, if the receipt is about it.
 func (d *Matcher) get(o *SMSC, key []byte, m *sms.Message, f *Match) (bool, error) {
 	f.foundUnder(o, key)
 	o.mu.Lock()
@@ -310,7 +310,7 @@ func (d *Matcher) get(o *SMSC, key []byte, m *sms.Message, f *Match) (bool, erro
 	return ok && (byID || isAbout(m, f.Mapping.Dest.Addr)), nil
 }
 
-// stored returns the mapping that is noted in the store under a key, or under the one that older versions made of a UUID.
+// stored returns the mapping that is recorded in the store under a key, or under the one that older versions made of a UUID.
 func (d *Matcher) stored(o *SMSC, key []byte) (value []byte, ok bool, err error) {
 	value, ok, err = d.keep.Index.Lookup(store.IDsOf(o.Name), key)
 	if older, is := peerid.OlderKey(key); is && !ok && err == nil {

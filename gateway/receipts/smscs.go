@@ -91,8 +91,8 @@ func (s *SMSCs) keepForm(o *SMSC) {
 	o.storedOn = day
 	value := append(o.learner.Append(nil), unasked)
 	o.mu.Unlock()
-	s.keep.Journal.Write(func(b *store.Batch) { b.Note(store.KindForm, []byte(o.Name), value, day) })
-	s.keep.Journal.CommitSoon()
+	s.keep.Batches.Write(func(b *store.Batch) { b.Note(store.KindForm, []byte(o.Name), value, day) })
+	s.keep.Batches.CommitSoon()
 }
 
 // Load reads what earlier runs have stored.

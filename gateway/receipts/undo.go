@@ -10,9 +10,9 @@ import (
 
 // An EventLog writes the event of a refund, if there are events.
 type EventLog interface {
-	// NoteRefund adds the event to a batch, whose lock the caller holds. The balance is that after it, at a time by the wall
+	// AddRefund adds the event to a batch, whose lock the caller holds. The balance is that after it, at a time by the wall
 	// clock.
-	NoteRefund(b *store.Batch, v *store.Mapping, balance sms.Money, wall int64)
+	AddRefund(b *store.Batch, v *store.Mapping, balance sms.Money, wall int64)
 }
 
 // Refunds give back what accounts were charged for messages that were not delivered. They are safe for concurrent use.
@@ -29,7 +29,7 @@ type Refunds struct {
 func (r *Refunds) HasFailed(id uint64) bool { return r.failed.has(id) }
 
 // undo gives back what an account was charged for a message that was not delivered, if its terms say so, and reports whether
-// that is in the open batch. That also notes the message without a price, so that another receipt gives nothing back. If the
+// that is in the open batch. That also records the message without a price, so that another receipt gives nothing back. If the
 // message has not ended for the gateway yet, HasFailed says that it is not to be charged.
 func undo(d *Matcher, now int64, f *Match) (undone bool) {
 	if len(f.Mapping.Account) == 0 || f.smsc == nil {
@@ -41,7 +41,7 @@ func undo(d *Matcher, now int64, f *Match) (undone bool) {
 		return false
 	}
 	wall := r.node.Clock.Wall(now)
-	r.keep.Journal.Write(func(b *store.Batch) {
+	r.keep.Batches.Write(func(b *store.Batch) {
 		v := f.latest()
 		if v.Price == 0 {
 			r.failed.add(f.Mapping.ID)
@@ -53,31 +53,31 @@ func undo(d *Matcher, now int64, f *Match) (undone bool) {
 		r.given.add(v.ID)
 		credit.Undo(b, account, c, v.Price, store.DayOf(wall))
 		balance, _ := c.Balance()
-		r.log.NoteRefund(b, &v, balance, wall)
+		r.log.AddRefund(b, &v, balance, wall)
 		v.Price, undone = 0, true
-		d.noting.Lock()
-		defer d.noting.Unlock()
-		noteUnder(d, b, f.smsc, f.key, &v, wall, false)
+		d.recording.Lock()
+		defer d.recording.Unlock()
+		recordUnder(d, b, f.smsc, f.key, &v, wall, false)
 	})
 	return undone
 }
 
-// keepCharge notes that a message was delivered, so that a later receipt that says otherwise gives nothing back.
+// keepCharge records that a message was delivered, so that a later receipt that says otherwise gives nothing back.
 func keepCharge(d *Matcher, now int64, f *Match) {
 	r, account := &d.Refunds, string(f.Mapping.Account)
 	if account == "" || f.smsc == nil || !r.node.Origins.TallyOf(account).Credit.Terms().Undo {
 		return
 	}
 	r.given.add(f.Mapping.ID)
-	r.keep.Journal.Write(func(b *store.Batch) {
+	r.keep.Batches.Write(func(b *store.Batch) {
 		v := f.latest()
 		if v.Price == 0 {
 			return
 		}
 		v.Price = 0
-		d.noting.Lock()
-		defer d.noting.Unlock()
-		noteUnder(d, b, f.smsc, f.key, &v, r.node.Clock.Wall(now), false)
+		d.recording.Lock()
+		defer d.recording.Unlock()
+		recordUnder(d, b, f.smsc, f.key, &v, r.node.Clock.Wall(now), false)
 	})
 }
 

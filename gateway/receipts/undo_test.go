@@ -29,7 +29,7 @@ func (p *rig) takes(id string, s sms.State) Verdict {
 		p.t.Fatalf("the message of %s: %v, %v", id, found, err)
 	}
 	_, v := p.Direct(p.now, m, &f)
-	if err := p.Matcher.keep.Journal.Sync(); err != nil {
+	if err := p.Matcher.keep.Batches.Sync(); err != nil {
 		p.t.Fatal(err)
 	}
 	return v
@@ -61,7 +61,7 @@ func TestUndo(t *testing.T) {
 			for i, s := range c.states {
 				want := Dropped
 				if c.back && i == len(c.states)-1 && i == 0 || c.back && s == sms.StateExpired && i == 1 {
-					want = Noted
+					want = Recorded
 				}
 				if v := p.takes("msg-1", s); v != want {
 					t.Errorf("%v: verdict %v, not %v", s, v, want)
@@ -95,7 +95,7 @@ func TestUndoBeforeEnd(t *testing.T) {
 	t.Parallel()
 	p := keepAgain(t, vfs.NewMem())
 	m := p.priced(7000, sms.Terms{List: "p", Undo: true})
-	p.NoteAnswer(p.operator(), p.table.Connector("operator").Config(), m, []byte("msg-1"))
+	p.RecordAnswer(p.operator(), p.table.Connector("operator").Config(), m, []byte("msg-1"))
 	if p.Refunds.HasFailed(7000) {
 		t.Error("it has failed already")
 	}
@@ -117,7 +117,7 @@ func TestUndoOfCopies(t *testing.T) {
 	m := p.priced(7000, sms.Terms{List: "p", Undo: true})
 	p.ended(m, "msg-2", false)
 	v := store.MappingOf(m, 0)
-	p.Matcher.keep.Journal.Write(func(b *store.Batch) { p.NoteMapping(b, p.operator(), &v, []byte("msg-1"), p.now, false) }) // answered late
+	p.Matcher.keep.Batches.Write(func(b *store.Batch) { p.RecordMapping(b, p.operator(), &v, []byte("msg-1"), p.now, false) }) // answered late
 	for _, id := range []string{"msg-1", "msg-2", "msg-1", "msg-2"} {
 		p.takes(id, sms.StateUndeliverable)
 	}

@@ -17,7 +17,7 @@ import (
 func TestLookAfter(t *testing.T) {
 	t.Parallel()
 	p := keepAgain(t, vfs.NewMem())
-	if v, _ := p.part(t, 0, sms.StateDelivered); v != Noted {
+	if v, _ := p.part(t, 0, sms.StateDelivered); v != Recorded {
 		t.Fatalf("verdict %d", v)
 	}
 	p.makeOrphan("17", sms.StateDelivered)

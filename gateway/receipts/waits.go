@@ -31,15 +31,15 @@ const (
 	waitsAtATime = 1000
 )
 
-// note notes that a message waits for the outcomes of its other parts.
-func (w *waits) note(f *store.Mapping) {
+// add records that a message waits for the outcomes of its other parts.
+func (w *waits) add(f *store.Mapping) {
 	since := max(w.matcher.node.Clock.Wall(w.matcher.node.Clock.Now()), w.swept.Load())
 	key := binary.BigEndian.AppendUint64(nil, uint64(since))
 	w.write(since, binary.BigEndian.AppendUint64(key, f.WholeID()), f.Append(nil))
 }
 
 func (w *waits) write(at int64, key, value []byte) {
-	w.matcher.keep.Journal.Write(func(b *store.Batch) { b.Note(store.KindWait, key, value, store.DayOf(at)) })
+	w.matcher.keep.Batches.Write(func(b *store.Batch) { b.Note(store.KindWait, key, value, store.DayOf(at)) })
 }
 
 // check looks, about once a minute, for messages that have waited for long enough.
@@ -116,8 +116,8 @@ func (w *waits) tellOne(f *Match) error {
 	if !ok {
 		return nil
 	}
-	w.matcher.Parts.noteTold(f.Mapping.WholeID(), toldForNow, noPart)
-	w.matcher.noteReport(w.matcher.node.Clock.Now(), &f.Mapping, &r)
+	w.matcher.Parts.recordTold(f.Mapping.WholeID(), toldForNow, noPart)
+	w.matcher.recordReport(w.matcher.node.Clock.Now(), &f.Mapping, &r)
 	w.matcher.sendOwn(&f.Mapping, &r)
 	return nil
 }

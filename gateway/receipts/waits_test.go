@@ -14,13 +14,13 @@ import (
 	"pmg/store"
 )
 
-// waiting notes that a long message waits for its parts from now on.
+// waiting records that a long message waits for its parts from now on.
 func (p *rig) waiting(whole uint64) {
 	p.t.Helper()
 	_, f := partOf(p, 0, 2, sms.StateDelivered, "")
 	f.Mapping.ID = whole
-	p.waits.note(&f.Mapping)
-	if err := p.Matcher.keep.Journal.Sync(); err != nil {
+	p.waits.add(&f.Mapping)
+	if err := p.Matcher.keep.Batches.Sync(); err != nil {
 		p.t.Fatal(err)
 	}
 }
@@ -37,7 +37,7 @@ func (p *rig) gaveUp() (all []uint64) {
 		r, _ := own.Message.Report()
 		all = append(all, r.Known)
 	}
-	if err := p.Matcher.keep.Journal.Sync(); err != nil {
+	if err := p.Matcher.keep.Batches.Sync(); err != nil {
 		p.t.Fatal(err)
 	}
 	return all
@@ -89,7 +89,7 @@ func TestWaitsOfGoneClient(t *testing.T) {
 	}
 	_, f := partOf(p, 0, 2, sms.StateDelivered, "")
 	f.Mapping.ID, f.Mapping.Account = 4000, []byte("gone")
-	p.waits.note(&f.Mapping)
+	p.waits.add(&f.Mapping)
 	p.waiting(5000)
 	p.Matcher.node.Clock.SetAhead(2 * int64(p.Matcher.node.Config().Receipts.PartsWait))
 	if got := p.gaveUp(); !slices.Equal(got, []uint64{5000}) {
@@ -108,7 +108,7 @@ func TestEndWaitsForNothing(t *testing.T) {
 	if err := p.keep(s); err != nil {
 		t.Fatal(err)
 	}
-	steps(t, p, step{1, sms.StateRejected, "", passOn, sms.StateRejected}, step{0, sms.StateDelivered, "", Noted, 0})
+	steps(t, p, step{1, sms.StateRejected, "", passOn, sms.StateRejected}, step{0, sms.StateDelivered, "", Recorded, 0})
 	p.Matcher.node.Clock.SetAhead(2 * int64(p.Matcher.node.Config().Receipts.PartsWait))
 	if got := p.gaveUp(); len(got) != 0 || s.read != 0 {
 		t.Errorf("receipts of %d, %d wait", got, s.read)
@@ -190,7 +190,7 @@ func TestWaitsThatCannotBeRead(t *testing.T) {
 	}
 	key := binary.BigEndian.AppendUint64(nil, uint64(p.Matcher.node.Clock.Wall(p.now)))
 	p.waits.write(p.now, binary.BigEndian.AppendUint64(key, 6000), []byte{1})
-	if err := p.Matcher.keep.Journal.Sync(); err != nil {
+	if err := p.Matcher.keep.Batches.Sync(); err != nil {
 		t.Fatal(err)
 	}
 	p.Matcher.node.Clock.SetAhead(4 * int64(p.Matcher.node.Config().Receipts.PartsWait))

@@ -25,7 +25,7 @@ func TestWallClock(t *testing.T) {
 	r.Done = 0
 	m.SetReport(m.Source(), m.Dest(), &r)
 	g.Direct(now, m, f)
-	if err := g.Matcher.keep.Journal.Sync(); err != nil {
+	if err := g.Matcher.keep.Batches.Sync(); err != nil {
 		t.Fatal(err)
 	}
 	value, ok, err := s.Lookup(store.KindEnded, binary.BigEndian.AppendUint64(nil, f.Mapping.KnownID()))

@@ -32,15 +32,15 @@ const (
 	endedUntaken = 0x40
 )
 
-// NotesEnd reports whether the state of a message is kept as store.KindEnded. Of a long message only
+// RecordsEnd reports whether the state of a message is kept as store.KindEnded. Of a long message only
 // the first part has one, because clients know the message by that part's id.
-func NotesEnd(m *sms.Message, e *keep.Ending) bool {
+func RecordsEnd(m *sms.Message, e *keep.Ending) bool {
 	return (m.Notify != 0 || e.Operations || m.Context() != nil) && m.Kind == sms.Submit && m.Offset == 0 && m.Account() != ""
 }
 
-// NoteEnd adds the state of a message that has ended to the open batch. A message that an SMSC has
+// RecordEnd adds the state of a message that has ended to the open batch. A message that an SMSC has
 // accepted is on its way until its receipt comes.
-func (d *Matcher) NoteEnd(b *store.Batch, m *sms.Message, e *keep.Ending, ahead int64) {
+func (d *Matcher) RecordEnd(b *store.Batch, m *sms.Message, e *keep.Ending, ahead int64) {
 	v := store.MappingOf(m, ahead)
 	f := Fate{State: stateOfEnd(e.State), Since: e.Answer.At + ahead, Parts: max(m.Parts, 1)}
 	switch e.State {
@@ -55,12 +55,12 @@ func (d *Matcher) NoteEnd(b *store.Batch, m *sms.Message, e *keep.Ending, ahead 
 			f.Answer = answerOf(e)
 		}
 	}
-	d.noteState(b, v, &f)
+	d.recordState(b, v, &f)
 }
 
-// noteReport notes what a receipt says of a message, all parts of it if it has some. It reports false if that is nothing
+// recordReport records what a receipt says of a message, all parts of it if it has some. It reports false if that is nothing
 // final.
-func (d *Matcher) noteReport(now int64, of *store.Mapping, r *sms.Report) bool {
+func (d *Matcher) recordReport(now int64, of *store.Mapping, r *sms.Report) bool {
 	if !r.State.Final() || of.Offset != 0 && of.Parts <= 1 {
 		return false
 	}
@@ -76,16 +76,16 @@ func (d *Matcher) noteReport(now int64, of *store.Mapping, r *sms.Report) bool {
 		f.Since = d.node.Clock.Wall(now)
 	}
 	f.Since = max(f.Since, v.Arrived) // the times of an SMSC are often those of whole minutes
-	d.keep.Journal.Write(func(b *store.Batch) {
+	d.keep.Batches.Write(func(b *store.Batch) {
 		d.told.add(v.ID)
-		d.noteState(b, v, &f)
+		d.recordState(b, v, &f)
 	})
 	return true
 }
 
-func (d *Matcher) noteState(b *store.Batch, v store.Mapping, f *Fate) {
-	d.noting.Lock()
-	defer d.noting.Unlock()
+func (d *Matcher) recordState(b *store.Batch, v store.Mapping, f *Fate) {
+	d.recording.Lock()
+	defer d.recording.Unlock()
 	d.key = binary.BigEndian.AppendUint64(d.key[:0], v.ID)
 	d.record = f.append(v.Append(d.record[:0]))
 	today := store.DayOf(d.node.Clock.Wall(d.node.Clock.Now()))
@@ -99,7 +99,7 @@ func (d *Matcher) noteState(b *store.Batch, v store.Mapping, f *Fate) {
 	}
 }
 
-// A Fate is what was noted of a message that has left.
+// A Fate is what is recorded of a message that has left.
 type Fate struct {
 	State   sms.State
 	Error   uint8  // in the form of answers to queries
@@ -121,9 +121,9 @@ func (f *Fate) append(b []byte) []byte {
 	return binary.BigEndian.AppendUint64(b, uint64(f.Since))
 }
 
-// FateOf returns what was noted of a message that has left, by our id. It reports false if nothing was.
+// FateOf returns what is recorded of a message that has left, by our id. It reports false if nothing is.
 func (d *Matcher) FateOf(id uint64) (v store.Mapping, f Fate, ok bool, err error) {
-	if err := d.keep.Journal.SyncSoon(); err != nil { // what was noted last is in the open batch
+	if err := d.keep.Batches.SyncSoon(); err != nil { // what was recorded last is in the open batch
 		return v, f, false, err
 	}
 	value, ok, err := d.keep.Index.Lookup(store.KindEnded, binary.BigEndian.AppendUint64(nil, id))
@@ -139,7 +139,7 @@ func (d *Matcher) FateOf(id uint64) (v store.Mapping, f Fate, ok bool, err error
 	return v, f, true, nil
 }
 
-// decodeFate reads what noteState has noted. The mapping's octets are the value's.
+// decodeFate reads what recordState has written. The mapping's octets are the value's.
 func decodeFate(value []byte) (v store.Mapping, f Fate, err error) {
 	value, f, err = cutFate(value)
 	if err != nil {
@@ -149,7 +149,7 @@ func decodeFate(value []byte) (v store.Mapping, f Fate, err error) {
 	return v, f, err
 }
 
-// cutFate reads the fate at the end of what noteState has noted, and returns the record of the mapping in front of it.
+// cutFate reads the fate at the end of what recordState has written, and returns the record of the mapping in front of it.
 func cutFate(value []byte) (mapping []byte, f Fate, err error) {
 	if len(value) < endedTail {
 		return nil, f, store.ErrDamaged
@@ -173,7 +173,7 @@ func cutFate(value []byte) (mapping []byte, f Fate, err error) {
 	return mapping[:answerAt], f, nil
 }
 
-// A Known is what is known of a message: the entry of one that the store keeps, or what was noted of one that has left.
+// A Known is what is known of a message: the entry of one that the store keeps, or what is recorded of one that has left.
 type Known struct {
 	store.Entry // its Record is nil if the message has left
 	Left        store.Mapping
@@ -191,7 +191,7 @@ func List(k *keep.Keeper, below uint64, since int64, limit int, f func(*Known) e
 	if !ok {
 		return 0, ErrNoList
 	}
-	if err := k.Journal.SyncSoon(); err != nil {
+	if err := k.Batches.SyncSoon(); err != nil {
 		return 0, err
 	}
 	return lister.List(store.KindEnded, below, store.DayOf(since), limit, func(e *store.Listed) (err error) {
@@ -205,20 +205,20 @@ func List(k *keep.Keeper, below uint64, since int64, limit int, f func(*Known) e
 	})
 }
 
-// Unreported returns what was noted of messages that an SMSC has accepted under ids that begin with a prefix, from the id from
-// on, and of which no final receipt has come: up to limit of those that were noted.
+// Unreported returns what is recorded of messages that an SMSC has accepted under ids that begin with a prefix, from the id from
+// on, and of which no final receipt has come: up to limit of those that were recorded.
 func Unreported(k *keep.Keeper, operator, prefix string, from []byte, limit int) (all []store.Mapping, err error) {
-	if err = k.Journal.SyncSoon(); err != nil {
+	if err = k.Batches.SyncSoon(); err != nil {
 		return nil, err
 	}
-	var noted [][]byte
+	var found [][]byte
 	err = k.Index.Notes(store.IDsOf(operator), from, limit, func(peerID, value []byte) error {
 		if bytes.HasPrefix(peerID, []byte(prefix)) {
-			noted = append(noted, bytes.Clone(value))
+			found = append(found, bytes.Clone(value))
 		}
 		return nil
 	})
-	for _, record := range noted {
+	for _, record := range found {
 		if err != nil {
 			break
 		}

@@ -15,7 +15,7 @@ import (
 )
 
 // Which messages' ends are kept for queries.
-func TestNotesEnd(t *testing.T) {
+func TestRecordsEnd(t *testing.T) {
 	t.Parallel()
 	p := newRig(t)
 	for name, c := range map[string]struct {
@@ -35,7 +35,7 @@ func TestNotesEnd(t *testing.T) {
 	} {
 		m := p.submitted(c.notify)
 		m.Kind, m.Offset, m.Origin = c.kind, c.offset, p.Matcher.node.Origins.Of(c.account, "clients")
-		if got := NotesEnd(m, &keep.Ending{Operations: c.operations}); got != c.want {
+		if got := RecordsEnd(m, &keep.Ending{Operations: c.operations}); got != c.want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
@@ -64,9 +64,9 @@ func TestFateOf(t *testing.T) {
 	}
 	end := func(m *sms.Message, s events.State) {
 		e := keep.Ending{State: s, Lane: store.Lane{Connector: "operator"}, Answer: sms.Answer{PeerID: []byte("msg-1"), At: p.now}}
-		p.Matcher.keep.Journal.Write(func(b *store.Batch) { p.NoteEnd(b, m, &e, ahead) })
+		p.Matcher.keep.Batches.Write(func(b *store.Batch) { p.RecordEnd(b, m, &e, ahead) })
 	}
-	report := func(f store.Mapping, r sms.Report) { p.noteReport(p.now, &f, &r) }
+	report := func(f store.Mapping, r sms.Report) { p.recordReport(p.now, &f, &r) }
 	for state, told := range map[events.State]sms.State{
 		events.Sent: sms.StateEnroute, events.Cut: sms.StateEnroute, events.Expired: sms.StateExpired, events.Deleted: sms.StateDeleted,
 		events.Rejected: sms.StateRejected, events.Unknown: sms.StateUnknown, events.Failed: sms.StateUndeliverable,
@@ -163,9 +163,9 @@ func (p *rig) sent(peerID string) uint64 {
 	m := p.submitted(sms.NotifySuccess | sms.NotifyFailure)
 	a := sms.Answer{PeerID: []byte(peerID), At: p.now}
 	e := keep.Ending{State: events.Sent, Lane: store.Lane{Connector: "operator"}, Answer: a}
-	p.Matcher.keep.Journal.Write(func(b *store.Batch) {
-		p.NoteSent(b, p.operator(), m, &e, 0)
-		p.NoteEnd(b, m, &e, 0)
+	p.Matcher.keep.Batches.Write(func(b *store.Batch) {
+		p.RecordSent(b, p.operator(), m, &e, 0)
+		p.RecordEnd(b, m, &e, 0)
 	})
 	return m.ID
 }
@@ -239,7 +239,7 @@ func TestList(t *testing.T) {
 	}
 	p = keepAgain(t, vfs.NewMem())
 	left, waiting := p.sent("msg-1"), p.submitted(0)
-	p.Matcher.keep.Journal.Write(func(b *store.Batch) { b.Put(waiting, store.Lane{Connector: "operator"}) })
+	p.Matcher.keep.Batches.Write(func(b *store.Batch) { b.Put(waiting, store.Lane{Connector: "operator"}) })
 	var got []string
 	last, err := List(p.Matcher.keep, 0, p.now, 10, func(k *Known) error {
 		got = append(got, fmt.Sprint(k.ID, k.Record != nil, k.Left.ID, k.Fate.State, string(k.Left.PeerID)))

@@ -32,7 +32,7 @@ func (c *commits) wait(at store.Position) *commit {
 	return w
 }
 
-// Committed notes that a commit has ended. It is called on the committer's goroutine.
+// Committed records that a commit has ended. It is called on the committer's goroutine.
 func (d *Requests) Committed(upTo store.Position, err error) {
 	c := &d.commits
 	c.mu.Lock()

@@ -73,7 +73,7 @@ func (g *group) take(ctx context.Context, i int) {
 		g.keyed = append(g.keyed, keyed{i, key, item})
 	}
 	s := d.submission(g.from, &item, g.acceptor.Room())
-	s.Many, s.Noted = g.work.N > 1, item.Key != "" || g.claim != nil
+	s.Many, s.MustStore = g.work.N > 1, item.Key != "" || g.claim != nil
 	g.acceptor.Submit(d.node.Clock.Now(), i, s)
 	g.places += max(r.Parts, 1) - 1
 }
@@ -115,13 +115,13 @@ func (g *group) commit() error {
 	d := g.requests
 	var size int
 	var c *commit
-	d.keep.Journal.Write(func(b *store.Batch) {
+	d.keep.Batches.Write(func(b *store.Batch) {
 		before := b.Octets()
 		g.add(b)
 		size, c = b.Octets()-before, d.commits.wait(b.Position())
 	})
 	d.keep.Spend(size)
-	d.keep.Journal.Commit()
+	d.keep.Batches.Commit()
 	<-c.ended
 	return c.err
 }

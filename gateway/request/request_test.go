@@ -42,9 +42,9 @@ func newRig(t *testing.T) *rig {
 	g.disk.Store = store.NewMemory()
 	k.Open(g.disk, g.Committed)
 	k.Begin(roomtest.Engine(func(l *connector.Lane, f func(int64)) bool {
-		before := l.Len()
+		before := l.Queues.Len()
 		f(n.Clock.Now())
-		g.given <- l.Len() - before
+		g.given <- l.Queues.Len() - before
 		return true
 	}))
 	accounts := account.NewTable(n.Config(), account.NewRegistry())

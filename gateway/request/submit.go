@@ -137,7 +137,7 @@ func (d *Requests) changes(fill Fill) func(int64, *sms.Message) sms.Code {
 func (d *Requests) push(l *connector.Lane, some []keep.Accepted) {
 	ok := d.keep.Do(l, func(now int64) {
 		for _, a := range some {
-			l.Push(now, a.Share, a.Message)
+			l.Queues.Push(now, a.Share, a.Message)
 		}
 	})
 	if ok {

@@ -32,9 +32,6 @@ func (d *Disk) Tidy() {}
 // Stats implements store.Store.
 func (d *Disk) Stats() store.Stats { return store.Stats{Engine: "disk"} }
 
-// Note implements store.Store.
-func (d *Disk) Note(*store.Batch) error { return nil }
-
 // Commit waits until the test permits it. A batch that has failed may be there all the same, if there is a Store.
 func (d *Disk) Commit(b *store.Batch) error {
 	d.Begun <- b.Len()

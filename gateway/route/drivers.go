@@ -27,7 +27,7 @@ type speaker struct {
 	parts protocols.PartNamer // nil: the protocol has no field for that
 }
 
-// addDriver notes who speaks a protocol.
+// addDriver records who speaks a protocol.
 func (r *routes) addDriver(d protocols.Driver) {
 	p := int(d.Protocol())
 	if p >= len(r.drivers) {

@@ -51,7 +51,7 @@ func (t *Table) FailOver(l *connector.Lane, m *sms.Message) *connector.Share {
 	m.Earlier = uint8(min(int(m.Earlier)+int(m.Attempts), math.MaxUint8))
 	m.Attempts, m.Throttles, m.NotBefore = 0, 0, 0
 	to := t.resolve(route.Targets[i].To, dest)
-	to.Unfit(m.ID)
+	to.Queues.Unfit(m.ID)
 	return t.Share(to, m.Origin)
 }
 

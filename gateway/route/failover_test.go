@@ -85,7 +85,7 @@ func TestFailOver(t *testing.T) {
 			if all = min(all+int(n), 255); int(m.Earlier) != all || m.Attempts != 0 || m.Throttles != 0 || m.NotBefore != 0 {
 				t.Errorf("%s: %d attempts, %d earlier, throttled %d times, not before %d", c.to, m.Attempts, m.Earlier, m.Throttles, m.NotBefore)
 			}
-			if lane = s.Lane; !lane.MayBeUnfit(m.ID) {
+			if lane = s.Lane; !lane.Queues.MayBeUnfit(m.ID) {
 				t.Errorf("%s: it may not fit %s, which is not known there", c.to, lane.Home().Name)
 			}
 			had = append(had, lane.Home().Name)
@@ -165,7 +165,7 @@ func TestReroute(t *testing.T) {
 				want = c.any
 			}
 			if s := tb.Reroute(laneTo(tb, c.from), m, always); s != nil {
-				if got = s.Lane.Home().Name; !s.Lane.MayBeUnfit(m.ID) {
+				if got = s.Lane.Home().Name; !s.Lane.Queues.MayBeUnfit(m.ID) {
 					t.Errorf("%+v: it may not fit %s, which is not known there", c, got)
 				}
 			}

@@ -13,8 +13,8 @@ import (
 // keywords sends the parts of a long message on the route of the word that the whole text begins
 // with:
 //
-//	first part ──► its keyword is noted ──► lane
-//	another one ──► lane, by the keyword that was noted
+//	first part ──► its keyword is stored ──► lane
+//	another one ──► lane, by the keyword that was stored
 //	     └─► none was, and it would decide ──► refused for now, because a guess might give it to another customer
 //
 // It is safe for concurrent use.
@@ -85,8 +85,8 @@ func (n firstPart) isNear(at int64) bool {
 	return at-n.at <= firstPartKnown && n.at-at <= firstPartKnown
 }
 
-// NoteKeyword notes the keyword of a first part.
-func (t *Table) NoteKeyword(m *sms.Message) {
+// RememberKeyword records the keyword of a first part.
+func (t *Table) RememberKeyword(m *sms.Message) {
 	if !t.routes.Load().table.keywords || m.Kind == sms.Receipt {
 		return
 	}
@@ -99,12 +99,12 @@ func (t *Table) NoteKeyword(m *sms.Message) {
 	if len(key) > 8 {
 		value := binary.BigEndian.AppendUint64(nil, uint64(n.at))
 		value = append(value, keyword...)
-		t.keep.Journal.Write(func(b *store.Batch) { b.Note(store.KindKeyword, []byte(key), value, store.DayOf(n.at)) })
+		t.keep.Batches.Write(func(b *store.Batch) { b.Note(store.KindKeyword, []byte(key), value, store.DayOf(n.at)) })
 	}
 	t.keywords.put(key, n, true)
 }
 
-// put notes a keyword. With newest false it stands behind one that is noted already.
+// put records a keyword. With newest false it stands behind one that is known already.
 func (k *keywords) put(key string, n firstPart, newest bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

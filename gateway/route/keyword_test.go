@@ -59,10 +59,10 @@ func TestKeywordOf(t *testing.T) {
 	if tb.LacksFirst(first) {
 		t.Error("a first part lacks itself")
 	}
-	tb.NoteKeyword(first)
+	tb.RememberKeyword(first)
 	want("south", second)
 	want("south", aPart(tb, "4670", 'A', 1, 2, "VOTE")) // its header is no text
-	tb.NoteKeyword(aPart(tb, "4671", 7, 1, 2, "hello"))
+	tb.RememberKeyword(aPart(tb, "4671", 7, 1, 2, "hello"))
 	want("east", aPart(tb, "4671", 7, 2, 2, "VOTE"))
 	want("none", aPart(tb, "4670", 8, 2, 2, "rest")) // another reference
 	want("none", aPart(tb, "4672", 7, 2, 2, "rest")) // another source
@@ -75,7 +75,7 @@ func TestKeywordOf(t *testing.T) {
 	}
 	receipt := aPart(tb, "4673", 7, 1, 2, "VOTE")
 	receipt.Kind = sms.Receipt
-	tb.NoteKeyword(receipt)
+	tb.RememberKeyword(receipt)
 	want("none", aPart(tb, "4673", 7, 2, 2, "rest")) // a receipt is no first part
 	want("none", aPart(tb, "4670", 7, 2, 3, "rest")) // another number of parts
 	other := aPart(tb, "4670", 7, 2, 2, "rest")
@@ -100,7 +100,7 @@ func TestKeywordOf(t *testing.T) {
 		m.Kind, m.Alphabet = sms.MO, sms.DefaultLatin1
 		m.Set(sms.Address{}, sms.Address{Addr: []byte("7212")}, []byte([]string{"VOTE", "two", "three"}[part]))
 		if part == 0 {
-			tb.NoteKeyword(m)
+			tb.RememberKeyword(m)
 		}
 		want("south", m)
 		m.ID += 1000
@@ -140,8 +140,8 @@ func TestFindFirst(t *testing.T) {
 		tb := keywordGateway(t)
 		first := aPart(tb, "4670", 7, 1, 2, "VOTE")
 		first.Arrived += c.later
-		tb.NoteKeyword(first)
-		if err := tb.keep.Journal.Sync(); err != nil {
+		tb.RememberKeyword(first)
+		if err := tb.keep.Batches.Sync(); err != nil {
 			t.Fatal(err)
 		}
 		tb.keywords.of, tb.keywords.order = nil, nil

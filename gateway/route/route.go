@@ -215,7 +215,7 @@ func (t *Table) Reroute(l *connector.Lane, m *sms.Message, always bool) *connect
 	if lane == nil || lane == l || !always && !lane.Up() {
 		return nil
 	}
-	lane.Unfit(m.ID)
+	lane.Queues.Unfit(m.ID)
 	return t.Share(lane, m.Origin)
 }
 
@@ -235,7 +235,7 @@ func (t *Table) Moved(l *connector.Lane, n int, down time.Duration) {
 
 // Share returns the share of a lane for a session's messages.
 func (t *Table) Share(lane *connector.Lane, o *sms.Origin) *connector.Share {
-	return lane.Share(o, t.routes.Load().percent(o.Account))
+	return lane.Queues.Share(o, t.routes.Load().percent(o.Account))
 }
 
 // percent returns how much of the free room of a queue an account may take. A single

@@ -53,7 +53,7 @@ func (t *Table) Apply(cfg *config.Config, lists map[string]*prices.List) {
 	}
 	t.routes.Store(r)
 	for _, l := range t.Lanes() {
-		l.Shares(func(s *connector.Share) { s.SetPercent(r.percent(s.Origin.Account)) })
+		l.Queues.Shares(func(s *connector.Share) { s.SetPercent(r.percent(s.Origin.Account)) })
 	}
 }
 

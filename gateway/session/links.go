@@ -21,7 +21,7 @@ import (
 //	    └── next attempt ◄─── rest ◄── ConnectFailed
 const repeatTrouble = 10 * time.Minute
 
-// Connected notes that an instance has a socket.
+// Connected records that an instance has a socket.
 func (d *Sessions) Connected(l *connector.Link) {
 	l.Connector.Stats.Opened.Add(1)
 	e := d.node.Log.Debug()
@@ -36,7 +36,7 @@ func (d *Sessions) Connected(l *connector.Link) {
 	node.OfSession(e, l).Msg("connected")
 }
 
-// ConnectFailed notes that none of an instance's addresses could be reached, and
+// ConnectFailed records that none of an instance's addresses could be reached, and
 // returns how long it should rest.
 func (d *Sessions) ConnectFailed(now int64, i *connector.Instance, err error) (rest time.Duration) {
 	i.Connector.Stats.Failing.Add(1)
@@ -63,7 +63,7 @@ func nextAttempt(rest time.Duration) string {
 // rounded returns a time in nanoseconds as the log shows it.
 func rounded(d int64) time.Duration { return time.Duration(d).Round(time.Millisecond) }
 
-// trouble notes why a connector has no session. It returns the entry to be logged: a
+// trouble records why a connector has no session. It returns the entry to be logged: a
 // warning if the reason is new or was not logged for repeatTrouble, otherwise a debug
 // entry.
 // over is the session that has ended, nil if none has begun.
@@ -119,7 +119,7 @@ func (d *Sessions) bound(now int64, l *connector.Link, way protocols.BindType) {
 	e.Msg("bound")
 }
 
-// Reached notes that an SMSC which is called by HTTP can be reached.
+// Reached records that an SMSC which is called by HTTP can be reached.
 func (d *Sessions) Reached(now int64, c *connector.Connector) {
 	c.Stats.Failing.Store(0)
 	e := d.node.Log.Debug()

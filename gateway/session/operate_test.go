@@ -38,7 +38,7 @@ func (p *port) withLanes() *engineNow {
 	p.g.Keeper.Begin(e)
 	for _, m := range p.queued {
 		lane := p.g.Table.LaneOf(p.operator)
-		lane.Push(p.now, p.g.Table.Share(lane, m.Origin), m)
+		lane.Queues.Push(p.now, p.g.Table.Share(lane, m.Origin), m)
 	}
 	return e
 }
@@ -243,9 +243,9 @@ type engineInParts struct {
 }
 
 func (e *engineInParts) Do(l *connector.Lane, f func(now int64)) bool {
-	before := l.Len()
+	before := l.Queues.Len()
 	ok := e.engineNow.Do(l, f)
-	e.most = max(e.most, before-l.Len())
+	e.most = max(e.most, before-l.Queues.Len())
 	return ok
 }
 
@@ -262,7 +262,7 @@ func TestCancelInParts(t *testing.T) {
 	r := p.operate(l, protocols.Operation{Kind: protocols.Cancel, Dest: sms.Address{Addr: []byte("491701234567")}})
 	p.check()
 	p.want("many messages", r, "sent", sms.OK)
-	if n := p.g.Table.LaneOf(p.operator).Len(); n != 0 || e.most != 512 {
+	if n := p.g.Table.LaneOf(p.operator).Queues.Len(); n != 0 || e.most != 512 {
 		t.Errorf("%d messages are left, %d were taken together", n, e.most)
 	}
 }

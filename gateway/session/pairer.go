@@ -43,7 +43,7 @@ func (p *pairer[R]) answered(now int64, l *connector.Link, r R, a protocols.Acti
 			}
 		}
 		if code == sms.OK && slot.Inquiry == nil {
-			p.noteAnswer(l, slot.Leaving(), p.port.PDU(r).MessageID())
+			p.recordAnswer(l, slot.Leaving(), p.port.PDU(r).MessageID())
 		}
 		p.port.Answered(now, l, r, slot, code)
 		return
@@ -53,8 +53,8 @@ func (p *pairer[R]) answered(now int64, l *connector.Link, r R, a protocols.Acti
 	}
 	if u, ok := l.Late(now, a.Sequence); ok {
 		p.sessions.answeredLate(l)
-		if u.Note != nil && codeOf(a, u.Asked) == sms.OK {
-			p.sessions.receipts.NoteLate(l, u.Note, p.port.PDU(r).MessageID())
+		if u.Record != nil && codeOf(a, u.Asked) == sms.OK {
+			p.sessions.receipts.RecordLate(l, u.Record, p.port.PDU(r).MessageID())
 		}
 		p.port.AnsweredLate(now, l, r, u, codeOf(a, u.Asked))
 		return
@@ -77,9 +77,9 @@ func codeOf(a protocols.Action, asked bool) sms.Code {
 	return a.Code
 }
 
-// noteAnswer notes an answer of an SMSC that has accepted a message, before anything that comes
+// recordAnswer records an answer of an SMSC that has accepted a message, before anything that comes
 // behind it on the session is looked at. So its receipt finds it, although the store does not know of it yet.
-func (p *pairer[R]) noteAnswer(l *connector.Link, m *sms.Message, id []byte) {
+func (p *pairer[R]) recordAnswer(l *connector.Link, m *sms.Message, id []byte) {
 	if l.Account != nil || m.Kind != sms.Submit || len(id) == 0 || len(m.Dest().Addr) == 0 {
 		return // a client has accepted it, or the answer names nothing that a receipt may be about
 	}
@@ -87,7 +87,7 @@ func (p *pairer[R]) noteAnswer(l *connector.Link, m *sms.Message, id []byte) {
 	if cfg != p.answering {
 		p.answering, p.smsc = cfg, p.sessions.receipts.Of(cfg)
 	}
-	p.sessions.receipts.NoteAnswer(p.smsc, cfg, m, id)
+	p.sessions.receipts.RecordAnswer(p.smsc, cfg, m, id)
 }
 
 // refused begins to end a session because the SMSC takes no message in it: it has lost our login,

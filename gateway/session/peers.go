@@ -14,7 +14,7 @@ import (
 //	Admit ──► outbind or operation 60 ──► login.Sessions ──► admit ──► bound
 //	  └─────► the first message, where the peer need not log in ──► begun ──┘
 
-// begun notes that a session is bound without a login, if it is. It reports false if there
+// begun records that a session is bound without a login, if it is. It reports false if there
 // are too many already.
 func (c *Conversation[R]) begun(now int64, l *connector.Link, a protocols.Action) bool {
 	if a.Kind == protocols.Bound || l.Session.Bound() == 0 {

@@ -16,9 +16,9 @@ type Port[R any] interface {
 	// Send logs and writes the PDU of a request, and releases the request. With
 	// last, the session ends when the PDU is written; reason says why.
 	Send(now int64, l *connector.Link, r R, last bool, reason string)
-	// IsAbout notes which message the answer to a request is about, for the pdu log.
+	// IsAbout records which message the answer to a request is about, for the pdu log.
 	IsAbout(r R, id uint64)
-	// IsRefusal notes why the answer to a request refuses its message, its operation, or some of its recipients, for the pdu log.
+	// IsRefusal records for the pdu log why the answer to a request refuses its message, its operation, or some recipients.
 	IsRefusal(r R, why sms.Refusal)
 	// Drop releases a request without an answer.
 	Drop(l *connector.Link, r R)

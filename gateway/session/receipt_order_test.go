@@ -77,8 +77,8 @@ func TestReceiptsInOrder(t *testing.T) {
 			o := p.g.Receipts.Of(p.operator.Config())
 			v := store.Mapping{ID: 5000, Notify: sms.NotifySuccess | sms.NotifyFailure | sms.NotifyProgress, Account: []byte("client"), Connector: []byte("clients"),
 				Source: sms.Address{Addr: []byte("1234")}, Dest: sms.Address{Addr: []byte("46700000001")}}
-			p.g.Keeper.Journal.Write(func(b *store.Batch) { p.g.Receipts.NoteMapping(b, o, &v, []byte("7"), p.now, false) })
-			if err := p.g.Keeper.Journal.Sync(); err != nil {
+			p.g.Keeper.Batches.Write(func(b *store.Batch) { p.g.Receipts.RecordMapping(b, o, &v, []byte("7"), p.now, false) })
+			if err := p.g.Keeper.Batches.Sync(); err != nil {
 				t.Fatal(err)
 			}
 		}

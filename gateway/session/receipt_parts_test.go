@@ -26,13 +26,13 @@ func TestReceiptWhileReading(t *testing.T) {
 	p.g.Keeper.LastStored = 6000
 	first, f := partOf(p.g, 0, 2, sms.StateDelivered, "000")
 	key := append(binary.BigEndian.AppendUint64(nil, f.Mapping.WholeID()), 0)
-	p.g.Keeper.Journal.Write(func(b *store.Batch) { b.Note(store.KindPart, key, first.Text(), store.DayOf(p.g.Node.Clock.WallNow())) })
-	if err := p.g.Keeper.Journal.Sync(); err != nil {
+	p.g.Keeper.Batches.Write(func(b *store.Batch) { b.Note(store.KindPart, key, first.Text(), store.DayOf(p.g.Node.Clock.WallNow())) })
+	if err := p.g.Keeper.Batches.Sync(); err != nil {
 		t.Fatal(err)
 	}
 	note := func(id string, v *store.Mapping) {
-		p.g.Keeper.Journal.Write(func(b *store.Batch) {
-			p.g.Receipts.NoteMapping(b, p.g.Receipts.Of(p.operator.Config()), v, []byte(id), p.now, false)
+		p.g.Keeper.Batches.Write(func(b *store.Batch) {
+			p.g.Receipts.RecordMapping(b, p.g.Receipts.Of(p.operator.Config()), v, []byte(id), p.now, false)
 		})
 	}
 	second, f := partOf(p.g, 1, 2, sms.StateDelivered, "000")
@@ -74,7 +74,7 @@ func partOf(g *gateway.Gateway, part, parts uint8, state sms.State, err string) 
 
 // A receipt that the client has not asked for still says what became of the message, which the client may ask: the SMSC is
 // answered when that is stored.
-func TestUnwantedReceiptIsNoted(t *testing.T) {
+func TestUnwantedReceiptIsRecorded(t *testing.T) {
 	t.Parallel()
 	for _, fault := range []error{nil, errors.New("no space left")} {
 		p := newPort(t, "")
@@ -91,8 +91,8 @@ func TestUnwantedReceiptIsNoted(t *testing.T) {
 		}()
 		v := store.Mapping{ID: 5000, Notify: sms.NotifyFailure, Account: []byte("client"), Connector: []byte("clients"),
 			Source: sms.Address{Addr: []byte("1234")}, Dest: sms.Address{Addr: []byte("46700000001")}}
-		p.g.Keeper.Journal.Write(func(b *store.Batch) {
-			p.g.Receipts.NoteMapping(b, p.g.Receipts.Of(p.operator.Config()), &v, []byte("7"), p.now, false)
+		p.g.Keeper.Batches.Write(func(b *store.Batch) {
+			p.g.Receipts.RecordMapping(b, p.g.Receipts.Of(p.operator.Config()), &v, []byte("7"), p.now, false)
 		})
 		r := p.tell(p.smsc(), sms.StateDelivered)
 		p.want("before the commit", r, "", 0)
@@ -108,7 +108,7 @@ func TestUnwantedReceiptIsNoted(t *testing.T) {
 		if len(p.queued) != 0 {
 			t.Errorf("%d receipts go to the client", len(p.queued))
 		}
-		p.g.Keeper.Journal.Close()
+		p.g.Keeper.Batches.Close()
 		close(d.Begun)
 		<-commits
 	}

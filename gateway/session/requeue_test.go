@@ -44,14 +44,14 @@ func TestRefusedOrphanIsNotRetried(t *testing.T) {
 	refused := keep.Accepted{Message: m}
 	s.failing.Store(true)
 	g.Keeper.Put(refused, nil)
-	if err := g.Keeper.Journal.Sync(); err == nil {
+	if err := g.Keeper.Batches.Sync(); err == nil {
 		t.Fatal("a commit that fails reports nothing")
 	}
 	p.c.RoomLeft().Undo(&connector.Source{Connector: p.operator}, refused, sms.SystemError)
 	v := store.Mapping{ID: 5000, Notify: sms.NotifySuccess, Account: []byte("client"), Connector: []byte("clients"),
 		Source: sms.Address{Addr: []byte("1234")}, Dest: sms.Address{Addr: []byte("46700000001")}}
-	g.Keeper.Journal.Write(func(b *store.Batch) {
-		g.Receipts.NoteMapping(b, g.Receipts.Of(p.operator.Config()), &v, []byte("17"), p.now, false)
+	g.Keeper.Batches.Write(func(b *store.Batch) {
+		g.Receipts.RecordMapping(b, g.Receipts.Of(p.operator.Config()), &v, []byte("17"), p.now, false)
 	})
 
 	retry := func() (operate.QueuePage, error) {

@@ -30,7 +30,7 @@ func (d *Sessions) admit(now int64, l *connector.Link, result login.Result) logi
 	return result
 }
 
-// Bound notes that a session is logged in, and reports whether it can be given messages.
+// Bound records that a session is logged in, and reports whether it can be given messages.
 func (d *Sessions) Bound(now int64, l *connector.Link) (takes bool) {
 	l.Enter(connector.Bound)
 	l.BoundAt = now
@@ -49,7 +49,7 @@ func (d *Sessions) Bound(now int64, l *connector.Link) (takes bool) {
 	return l.Lane != nil
 }
 
-// Over notes the end of a session.
+// Over records the end of a session.
 func (d *Sessions) Over(now int64, l *connector.Link) {
 	if l.Connector.Config().Listens() {
 		d.sockets.Add(-1)
@@ -78,7 +78,7 @@ func (d *Sessions) takenPartly(l *connector.Link) {
 	}
 }
 
-// bound notes that a session has logged in.
+// bound records that a session has logged in.
 func (c *Conversation[R]) bound(now int64, l *connector.Link) {
 	c.port.Bound(now, l, c.sessions.Bound(now, l))
 }

@@ -81,13 +81,13 @@ func (d *Sessions) HasSMSCs() bool {
 	return false
 }
 
-// Place notes whose connection Admit has admitted, and how it ends if it must make room for another before its login. end
+// Place records whose connection Admit has admitted, and how it ends if it must make room for another before its login. end
 // must not wait.
 func (d *Sessions) Place(c *connector.Connector, of any, remote netip.AddrPort, end func()) {
 	d.logins.Prebind.Place(d.node.Clock.Now(), of, remote.Addr(), c.Config().Transport() != config.BySession, end)
 }
 
-// Known notes that a request on a connection of a client has shown valid credentials. of has its place, if it has one.
+// Known records that a request on a connection of a client has shown valid credentials. of has its place, if it has one.
 func (d *Sessions) Known(c *connector.Connector, of any, remote netip.AddrPort) {
 	d.logins.Prebind.Leave(of, remote.Addr(), c.Config().Transport() != config.BySession)
 }

@@ -72,7 +72,7 @@ func (c *Conversation[R]) CheckTimers(now int64, l *connector.Link, r R, listeni
 		return false
 	}
 	a := c.sessions.CheckTimers(now, l, c.port.PDU(r), listening, func(slot *connector.Slot) {
-		l.GiveUp(slot, c.sessions.receipts.NoteOf(l, slot.Leaving()))
+		l.GiveUp(slot, c.sessions.receipts.RecordOf(l, slot.Leaving()))
 		c.port.Unanswered(now, slot)
 	})
 	switch a.Kind {

@@ -39,12 +39,12 @@ func TestDeletedWhen(t *testing.T) {
 	share, entry := stored.Share, p.g.Node.Messages.Copy(stored.Message)
 	entry.ID = p.g.Keeper.IDs.Add(100)
 	p.g.Keeper.Put(stored.Accepted, []keep.Accepted{{Message: entry, Share: share}})
-	if err := p.g.Keeper.Journal.Sync(); err != nil {
+	if err := p.g.Keeper.Batches.Sync(); err != nil {
 		t.Fatal(err)
 	}
 	p.c.Stored(p.now, stored, sms.OK)
 	e := p.withLanes()
-	share.Lane.Restore(p.now, share, queue.Waiting{ID: entry.ID, Arrived: p.now})
+	share.Lane.Queues.Restore(p.now, share, queue.Waiting{ID: entry.ID, Arrived: p.now})
 	p.g.Keeper.Begin(roomtest.Engine(e.Do))
 	page, err := p.g.Operate.ChangeStored(t.Context(), operate.QueueChange{What: operate.DeleteMessages}, operate.Selection{}, 0, 10)
 	if err != nil || len(page.Messages) != 2 || page.Messages[0].Result != operate.ResultDeleted || page.Messages[1].Result != operate.ResultDeleted {
@@ -94,11 +94,11 @@ func TestChangeInterrupted(t *testing.T) {
 		share, other := stored.Share, p.g.Node.Messages.Copy(stored.Message)
 		other.ID = p.g.Keeper.IDs.Add(100)
 		p.g.Keeper.Put(stored.Accepted, []keep.Accepted{{Message: other, Share: share}}) // which is under way
-		if err := p.g.Keeper.Journal.Sync(); err != nil {
+		if err := p.g.Keeper.Batches.Sync(); err != nil {
 			t.Fatal(err)
 		}
 		e := p.withLanes()
-		share.Lane.Restore(p.now, share, queue.Waiting{ID: stored.Message.ID, Arrived: stored.Message.Arrived})
+		share.Lane.Queues.Restore(p.now, share, queue.Waiting{ID: stored.Message.ID, Arrived: stored.Message.Arrived})
 		ctx, cancel := context.WithCancel(t.Context())
 		gone := &interruptedEngine{Engine: e, cancel: cancel}
 		change := operate.QueueChange{What: what, To: "operator"}
@@ -110,7 +110,7 @@ func TestChangeInterrupted(t *testing.T) {
 		for _, f := range gone.waits {
 			f() // that reaches the lane too late
 		}
-		if n := share.Lane.Len(); n != 1 {
+		if n := share.Lane.Queues.Len(); n != 1 {
 			t.Errorf("%s: %d messages are in the lane", what, n)
 		}
 	}

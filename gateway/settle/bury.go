@@ -18,7 +18,7 @@ func (d *Settler) bury(l *connector.Lane, m *sms.Message, a sms.Answer) bool {
 		reason = "its webhook can never be called: " + a.Code.String()
 	}
 	m.NotBefore = d.node.Clock.Now() // since when it has been a dead letter
-	d.keep.Journal.Write(func(b *store.Batch) {
+	d.keep.Batches.Write(func(b *store.Batch) {
 		if d.keep.Durable() {
 			d.keep.Unsettled.Add(b.Position())
 		} else { // the store does not have it yet

@@ -44,7 +44,7 @@ func (d *Settler) cut(l *connector.Lane, m *sms.Message, now int64) bool {
 			p.SetSubmitted(&known)
 		}
 	}
-	d.table.NoteKeyword(parts[0])
+	d.table.RememberKeyword(parts[0])
 	stored := d.storeCut(l, m, parts, now)
 	for _, p := range parts {
 		d.keep.Outgoing.Give(keep.Own{After: stored, Share: share, Message: p})
@@ -61,12 +61,12 @@ func (d *Settler) storeCut(l *connector.Lane, m *sms.Message, parts []*sms.Messa
 		State: events.Cut, Lane: lane, Peer: l.Home().Driver, Answer: sms.Answer{At: now},
 		Attempts: AttemptsOf(m, sms.BadLength, 0), Operations: l.Config().Operations,
 	}
-	written := d.keep.Journal.Write(func(b *store.Batch) {
+	written := d.keep.Batches.Write(func(b *store.Batch) {
 		if d.Events.Writer != nil {
-			d.Events.Note(b, m, &e, ahead)
+			d.Events.Add(b, m, &e, ahead)
 		}
-		if receipts.NotesEnd(m, &e) {
-			d.Receipts.NoteEnd(b, m, &e, ahead)
+		if receipts.RecordsEnd(m, &e) {
+			d.Receipts.RecordEnd(b, m, &e, ahead)
 		}
 		if !d.keep.Durable() {
 			return

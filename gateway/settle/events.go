@@ -20,7 +20,7 @@ const (
 	maxMemoryEvents = 1 << 16 // the engine memory forgets the oldest of four times as many
 )
 
-// EventLog notes how messages have ended, if events.dir is set.
+// EventLog records how messages have ended, if events.dir is set.
 type EventLog struct {
 	Writer *events.Writer // set before the engine starts; nil: there is none
 	halted atomic.Bool    // messages have been kept from leaving because too many events wait
@@ -63,9 +63,9 @@ func (d *Settler) dropEvents(upTo uint64) {
 	if upTo > 0 && d.node.Config().Cluster.Node != "" {
 		upTo--
 	}
-	d.keep.Journal.Write(func(b *store.Batch) { b.DropEvents(upTo) })
+	d.keep.Batches.Write(func(b *store.Batch) { b.DropEvents(upTo) })
 	if d.Events.halted.Load() {
-		d.keep.Journal.Commit() // after which messages leave again
+		d.keep.Batches.Commit() // after which messages leave again
 	}
 }
 
@@ -80,8 +80,8 @@ func AttemptsOf(m *sms.Message, code sms.Code, sent int64) uint8 {
 	return uint8(min(n, mostCounted))
 }
 
-// Note adds the event of a message to the open batch.
-func (l *EventLog) Note(b *store.Batch, m *sms.Message, e *keep.Ending, ahead int64) {
+// Add adds the event of a message to the open batch.
+func (l *EventLog) Add(b *store.Batch, m *sms.Message, e *keep.Ending, ahead int64) {
 	n := l.Writer.Next()
 	v := events.Event{
 		Number: n, ID: m.ID, Kind: m.Kind, State: e.State, Reason: e.Answer.Code,
@@ -118,15 +118,15 @@ func (l *EventLog) Note(b *store.Batch, m *sms.Message, e *keep.Ending, ahead in
 	b.Event(n, l.line)
 }
 
-// NoteRefund implements receipts.EventLog.
-func (l *EventLog) NoteRefund(b *store.Batch, v *store.Mapping, balance sms.Money, wall int64) {
-	l.noteBalance(b, events.BalanceEvent{
+// AddRefund implements receipts.EventLog.
+func (l *EventLog) AddRefund(b *store.Batch, v *store.Mapping, balance sms.Money, wall int64) {
+	l.addBalance(b, events.BalanceEvent{
 		ID: v.ID, Account: string(v.Account), Network: v.Network, Refund: v.Price, Balance: balance, At: wall,
 	})
 }
 
-// noteBalance adds an event about the balance of an account to the open batch, if there are events.
-func (l *EventLog) noteBalance(b *store.Batch, e events.BalanceEvent) {
+// addBalance adds an event about the balance of an account to the open batch, if there are events.
+func (l *EventLog) addBalance(b *store.Batch, e events.BalanceEvent) {
 	if l.Writer == nil {
 		return
 	}
@@ -174,7 +174,7 @@ func (d *Settler) CloseEvents() error {
 	if d.Events.Writer == nil {
 		return nil
 	}
-	failed := d.keep.Journal.Sync()
+	failed := d.keep.Batches.Sync()
 	if err := d.Events.Writer.Close(); err != nil {
 		return err
 	}

@@ -167,7 +167,7 @@ func (d *Settler) Doubled(l *connector.Lane, m *sms.Message, a sms.Answer) {
 	if o := d.Receipts.MapsFor(l, m, &a); o != nil {
 		ahead := d.node.Clock.Ahead()
 		v := store.MappingOf(m, ahead)
-		d.keep.Journal.Write(func(b *store.Batch) { d.Receipts.NoteMapping(b, o, &v, a.PeerID, a.At+ahead, false) })
+		d.keep.Batches.Write(func(b *store.Batch) { d.Receipts.RecordMapping(b, o, &v, a.PeerID, a.At+ahead, false) })
 	}
 }
 

@@ -21,7 +21,7 @@ import (
 	"pmg/store"
 )
 
-// An audience is a plugin that notes what it is informed of.
+// An audience is a plugin that records what it is informed of.
 type audience struct {
 	hang chan struct{} // what it waits for; nil: nothing
 
@@ -108,7 +108,7 @@ func TestResultsBehindCommit(t *testing.T) {
 	disk.Store = store.NewMemory()
 	r, a := informs(t, disk, "", "")
 	r.Ended(r.lane, r.submitted(1, 0), sms.Answer{At: now}, now)
-	r.keep.Journal.CommitSoon()
+	r.keep.Batches.CommitSoon()
 	testutil.Receive(t, "a commit", disk.Begun)
 	if got := a.heard(); len(got) != 0 {
 		t.Errorf("it is informed before the commit: %q", got)

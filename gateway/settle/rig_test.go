@@ -142,7 +142,7 @@ func (r *rig) close() {
 // sync commits what waits.
 func (r *rig) sync() {
 	r.t.Helper()
-	if err := r.keep.Journal.Sync(); err != nil {
+	if err := r.keep.Batches.Sync(); err != nil {
 		r.t.Fatal(err)
 	}
 }

@@ -72,7 +72,7 @@ func (d *Settler) end(e *ending) {
 	if !needed {
 		return
 	}
-	d.keep.Journal.Write(e.write)
+	d.keep.Batches.Write(e.write)
 }
 
 func (e *ending) takeSteps(b *store.Batch) {
@@ -132,7 +132,7 @@ const mostLow = 1024
 // tellLow informs the operator and the client that the balance of an account has become low.
 func (d *Settler) tellLow(b *store.Batch, o *sms.Origin, wall int64) {
 	balance, _ := o.Tally.Credit.Balance()
-	d.Events.noteBalance(b, events.BalanceEvent{Account: o.Account, Balance: balance, At: wall})
+	d.Events.addBalance(b, events.BalanceEvent{Account: o.Account, Balance: balance, At: wall})
 	select {
 	case d.Low <- Low{o.Account, balance, wall}:
 	default: // nobody calls webhooks
@@ -146,23 +146,23 @@ func (d *Settler) tellLow(b *store.Batch, o *sms.Origin, wall int64) {
 func (d *Settler) hasEvent(*sms.Message, *ending) bool { return d.Events.Writer != nil }
 
 func (d *Settler) endEvent(b *store.Batch, m *sms.Message, e *ending) {
-	d.Events.Note(b, m, &e.Ending, d.node.Clock.Ahead())
+	d.Events.Add(b, m, &e.Ending, d.node.Clock.Ahead())
 }
 
 func (d *Settler) hasID(_ *sms.Message, e *ending) bool { return e.maps != nil }
 
 func (d *Settler) endID(b *store.Batch, m *sms.Message, e *ending) {
-	d.Receipts.NoteSent(b, e.maps, m, &e.Ending, d.node.Clock.Ahead())
+	d.Receipts.RecordSent(b, e.maps, m, &e.Ending, d.node.Clock.Ahead())
 }
 
-// hasFate reports whether the outcome of a message is noted: of the message whose id the client
+// hasFate reports whether the outcome of a message is stored: of the message whose id the client
 // knows. If an SMSC has accepted it, a receipt may have come already.
 func (d *Settler) hasFate(m *sms.Message, e *ending) bool {
-	return receipts.NotesEnd(m, &e.Ending) && (e.State != events.Sent || !d.Receipts.HasTold(m.KnownID()))
+	return receipts.RecordsEnd(m, &e.Ending) && (e.State != events.Sent || !d.Receipts.HasTold(m.KnownID()))
 }
 
 func (d *Settler) endFate(b *store.Batch, m *sms.Message, e *ending) {
-	d.Receipts.NoteEnd(b, m, &e.Ending, d.node.Clock.Ahead())
+	d.Receipts.RecordEnd(b, m, &e.Ending, d.node.Clock.Ahead())
 }
 
 func (d *Settler) hasReceipt(_ *sms.Message, e *ending) bool { return e.made.IsAny() }

@@ -3,6 +3,6 @@
 //
 // # Start reading
 //
-// webhooks.go (Webhooks.Servers, Webhooks.Attempts: what operators see), server.go (what a caller notes), words.go (texts
+// webhooks.go (Webhooks.Servers, Webhooks.Attempts: what operators see), server.go (what a caller records), words.go (texts
 // of servers, which may be hostile).
 package webhooks

@@ -27,7 +27,7 @@ type Attempt struct {
 	Reply        string    `json:"reply,omitempty"`    // the beginning of the answer's body, which may have texts of messages
 }
 
-// A Server is one that is called for an account. What calls it notes here what comes of that. It is safe for concurrent
+// A Server is one that is called for an account. What calls it records here what comes of that. It is safe for concurrent
 // use.
 type Server struct {
 	webhooks *Webhooks
@@ -58,7 +58,7 @@ type Row struct {
 	Disabled    *time.Time `json:"disabled,omitempty"` // since when it is not called any more; nil: it is
 }
 
-// Begin notes that a call begins.
+// Begin records that a call begins.
 func (s *Server) Begin() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -74,7 +74,7 @@ type Result struct {
 	Fallback bool // webhook_fallback was called, which says nothing of the server
 }
 
-// End notes what came of a call that has begun.
+// End records what came of a call that has begun.
 func (s *Server) End(r Result) {
 	now := s.webhooks.now()
 	s.mu.Lock()
@@ -103,7 +103,7 @@ func (s *Server) Failures() int {
 	return s.row.Failures
 }
 
-// Disable notes that the server is not called any more, until an operator says otherwise. It reports false if that was
+// Disable records that the server is not called any more, until an operator says otherwise. It reports false if that was
 // known.
 func (s *Server) Disable() bool {
 	now := s.webhooks.now()
@@ -129,7 +129,7 @@ type Caller interface {
 	Retry()  // an operator wants it called now
 }
 
-// CalledBy notes what calls the server.
+// CalledBy records what calls the server.
 func (s *Server) CalledBy(c Caller) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -166,7 +166,7 @@ func (s *Server) enable() bool {
 	return was
 }
 
-// Rests notes until when the server is not called, by the engine's clock.
+// Rests records until when the server is not called, by the engine's clock.
 func (s *Server) Rests(until int64) {
 	at := time.Unix(0, s.webhooks.node.Clock.Wall(until)).UTC()
 	s.mu.Lock()
@@ -207,7 +207,7 @@ func (s *Server) known(now int64) Row {
 	r := s.row
 	s.mu.Unlock()
 	r.Account, r.Endpoint, r.Waiting = s.lane.Account, s.lane.Endpoint, s.lane.Queued.Load()
-	if oldest := s.lane.Oldest(); oldest != 0 {
+	if oldest := s.lane.Queues.Oldest(); oldest != 0 {
 		at := time.Unix(0, s.webhooks.node.Clock.Wall(oldest)).UTC()
 		r.Oldest = &at
 	}

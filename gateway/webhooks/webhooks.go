@@ -46,7 +46,7 @@ func (d *Webhooks) Server(l *connector.Lane) *Server {
 	return s
 }
 
-// remember notes that a server is called, and forgets the attempts of another one if there are too many.
+// remember records that a server is called, and forgets the attempts of another one if there are too many.
 func (d *Webhooks) remember(s *Server) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

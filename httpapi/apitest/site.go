@@ -54,7 +54,7 @@ func New(t *testing.T, yaml string) *Site {
 	if o := g.Table.Connector("operator"); o != nil {
 		s.SMSC = &SMSC{site: s, connector: o, lane: g.Table.LaneOf(o), given: make(chan *connector.Slot, 100)}
 		outlet := connector.NewOutlet(o, s.SMSC, 100)
-		s.Do(s.SMSC.lane, func(int64) { s.SMSC.lane.Open(outlet) })
+		s.Do(s.SMSC.lane, func(int64) { s.SMSC.lane.Window.Open(outlet) })
 	}
 	return s
 }
@@ -100,7 +100,7 @@ func (s *Site) Apply(c *config.Config) {
 func (s *Site) Settled() {
 	s.t.Helper()
 	testutil.Eventually(s.t, "all have ended", func() bool {
-		return s.Gateway.Pending() == 0 && s.Gateway.Keeper.Journal.Sync() == nil
+		return s.Gateway.Pending() == 0 && s.Gateway.Keeper.Batches.Sync() == nil
 	})
 }
 
@@ -203,9 +203,9 @@ func (e *engine) dispatch(l *connector.Lane, now int64) {
 		slot.Outlet.Courier.Give(now, slot)
 	}
 	if l.HasHanded() {
-		l.HandOver(func(s *connector.Share, m *sms.Message) { s.Lane.Push(now, s, m) })
+		l.HandOver(func(s *connector.Share, m *sms.Message) { s.Lane.Queues.Push(now, s, m) })
 	}
-	l.Quiet(now)
+	l.Window.Quiet(now)
 	l.Publish()
 }
 

@@ -232,7 +232,7 @@ func TestStatus(t *testing.T) {
 		"", "202 0: Accepted for delivery")
 	r.takes("a1", "1234", "46700000001", "a")
 	eventually(t, "it has left", func() bool {
-		return r.Gateway.Keeper.Journal.Sync() == nil && r.Gateway.Table.Connector("operator").Stats.Sent.Load() == 1
+		return r.Gateway.Keeper.Batches.Sync() == nil && r.Gateway.Table.Connector("operator").Stats.Sent.Load() == 1
 	})
 	r.SMSC.Receipt("a1", sms.StateDelivered)
 	eventually(t, "its client is called", func() bool { return len(r.hook.Took("/given")) == 1 && r.Gateway.Pending() == 2 })

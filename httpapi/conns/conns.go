@@ -111,7 +111,7 @@ func (t *Table) ofLargest() (found *Conn) {
 	return found
 }
 
-// From notes the host of a connection, when it is known. It reports false if the host has its share.
+// From records the host of a connection, when it is known. It reports false if the host has its share.
 func (c *Conn) From(host netip.Addr) bool {
 	t := c.table
 	t.mu.Lock()
@@ -125,7 +125,7 @@ func (c *Conn) From(host netip.Addr) bool {
 	return true
 }
 
-// LogIn notes whose connection it is. It reports false if the account has its share, and none of the others is idle: then
+// LogIn records whose connection it is. It reports false if the account has its share, and none of the others is idle: then
 // the connection must be closed behind its request.
 func (c *Conn) LogIn(account string) bool {
 	t := c.table
@@ -148,14 +148,14 @@ func (c *Conn) LogIn(account string) bool {
 	return !over || replaced != nil
 }
 
-// Work notes that a request is served.
+// Work records that a request is served.
 func (c *Conn) Work() {
 	c.table.mu.Lock()
 	defer c.table.mu.Unlock()
 	c.unrest()
 }
 
-// Rest notes that the next request is awaited.
+// Rest records that the next request is awaited.
 func (c *Conn) Rest() {
 	c.Await(true)
 	c.table.mu.Lock()

@@ -37,7 +37,7 @@ func (d *deadline) until() time.Time {
 	return d.wanted
 }
 
-// Await notes whether a header or body is awaited, rather than that a client hangs up.
+// Await records whether a header or body is awaited, rather than that a client hangs up.
 func (c *Conn) Await(awaits bool) {
 	d := &c.reads
 	d.mu.Lock()

@@ -72,7 +72,7 @@ func (w *courier) try(ctx context.Context) (why string) {
 	return why
 }
 
-// lose notes why nothing can be sent.
+// lose records why nothing can be sent.
 func (w *courier) lose(why string) {
 	select {
 	case w.lost <- why:
@@ -182,7 +182,7 @@ func (w *courier) judge(t *attempt) (unsent bool, a sms.Answer) {
 		}
 		a.PeerID = []byte(verdict.ID)
 		rooms, cfg := &w.smsc.rooms, w.smsc.connector.Config()
-		rooms.Receipts.NoteAnswer(rooms.Receipts.Of(cfg), cfg, m, a.PeerID)
+		rooms.Receipts.RecordAnswer(rooms.Receipts.Of(cfg), cfg, m, a.PeerID)
 	case sms.Timeout:
 		if w.smsc.rooms.Node.Repeats.First("not understood: " + w.smsc.connector.Name) {
 			w.smsc.rooms.Node.Log.Warn().Str("connector", w.smsc.connector.Name).Str("id", sms.FormatID(m.ID)).

@@ -28,7 +28,7 @@ type Lanes interface {
 	LaneOf(c *connector.Connector) *connector.Lane
 }
 
-// Links notes whether an SMSC can be reached, and says how long to wait after a failure.
+// Links records whether an SMSC can be reached, and says how long to wait after a failure.
 type Links interface {
 	ConnectFailed(now int64, i *connector.Instance, err error) (rest time.Duration)
 	Reached(now int64, c *connector.Connector)
@@ -45,10 +45,10 @@ type Tracer interface {
 	Traceparent(m *sms.Message) string
 }
 
-// Receipts notes the SMSC's ids of messages, for their receipts.
+// Receipts records the SMSC's ids of messages, for their receipts.
 type Receipts interface {
 	Of(c *config.Connector) *receipts.SMSC
-	NoteAnswer(o *receipts.SMSC, c *config.Connector, m *sms.Message, id []byte)
+	RecordAnswer(o *receipts.SMSC, c *config.Connector, m *sms.Message, id []byte)
 }
 
 // A Deliverer takes in the MO messages and receipts that an SMSC brings.

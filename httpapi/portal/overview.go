@@ -48,7 +48,7 @@ func overviewOf(v *visit) (any, *own.Problem) {
 		if l.Account == v.who.account {
 			m.Coming += l.Queued.Load()
 		}
-		l.Shares(func(s *connector.Share) {
+		l.Queues.Shares(func(s *connector.Share) {
 			if s.Origin.Account == v.who.account {
 				m.Waiting += s.Queued()
 			}

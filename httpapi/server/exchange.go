@@ -126,7 +126,7 @@ func (x *Exchange) User(name, user string) (*account.Account, *config.AccountUse
 // Enter makes the request one of an account that User has returned. It reports false if a plugin does not let the account in.
 func (x *Exchange) Enter(a *account.Account) bool { return x.enter(a, sms.OK) }
 
-// enter notes whose request it is, and reports false if it is nobody's. Plugins are asked about the account's first request on
+// enter records whose request it is, and reports false if it is nobody's. Plugins are asked about the account's first request on
 // the connection.
 func (x *Exchange) enter(a *account.Account, code sms.Code) bool {
 	if code != sms.OK {
@@ -224,7 +224,7 @@ func (x *Exchange) Head() *httpsms.Request {
 	}
 }
 
-// BeginStream notes a request that lasts, in the table of its connector, from which the caller removes it. may reports
+// BeginStream records a request that lasts, in the table of its connector, from which the caller removes it. may reports
 // whether the login of its client still holds; cut is called when it must end. It reports false if none may begin.
 func (x *Exchange) BeginStream(kind string, may func() bool, cut func()) (*streams.Stream, bool) {
 	s := &streams.Stream{

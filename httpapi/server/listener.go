@@ -191,7 +191,7 @@ func connState(c net.Conn, state http.ConnState) {
 	}
 }
 
-// LoggedIn notes that a request on the connection has shown valid credentials: the connection does not count any
+// LoggedIn records that a request on the connection has shown valid credentials: the connection does not count any
 // more as one of strangers.
 func (c *conn) LoggedIn() {
 	if !c.known.Swap(true) {

@@ -78,7 +78,7 @@ func (p *Pulls) beginStream(s *eventStream) *own.Problem {
 	return nil
 }
 
-// hold notes an event that a stream is about to send. It reports false if the stream must end.
+// hold records an event that a stream is about to send. It reports false if the stream must end.
 func (p *Pulls) hold(s *eventStream, l *connector.Lane, slot *connector.Slot, now int64) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -147,7 +147,7 @@ func (h *handler) items(all []line, bodies [][]byte) (items []request.Item, at [
 	return items, at
 }
 
-// item returns a message as it is submitted. It reports false if it cannot be, and notes why.
+// item returns a message as it is submitted. It reports false if it cannot be, and records why.
 func (h *handler) item(l *line, body []byte) (item request.Item, ok bool) {
 	if l.problem == nil {
 		l.problem = h.maySend(l.message)
@@ -163,7 +163,7 @@ func (h *handler) item(l *line, body []byte) (item request.Item, ok bool) {
 	return item, true
 }
 
-// became notes what became of a message, and logs it.
+// became records what became of a message, and logs it.
 func (h *handler) became(l *line, r request.Result) {
 	l.result = r
 	status := http.StatusAccepted
@@ -270,13 +270,13 @@ func (c *carried) item(i int) (request.Item, bool) {
 	return item, ok
 }
 
-// became notes what became of message i.
+// became records what became of message i.
 func (c *carried) became(i int, r request.Result) {
 	c.h.became(&c.lines[i], r)
 	c.answer(i)
 }
 
-// answer notes what is answered for message i, and forgets it, so that no more are in memory than are submitted together.
+// answer records what is answered for message i, and forgets it, so that no more are in memory than are submitted together.
 func (c *carried) answer(i int) {
 	l := &c.lines[i]
 	if c.Messages[i] = l.answer(c.h.now()); l.problem == nil {

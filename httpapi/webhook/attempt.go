@@ -8,8 +8,8 @@ import (
 	"pmg/sms"
 )
 
-// note adds an attempt to those that operators see, and to the trace of its message.
-func (c *courier) note(o httpcall.Outcome, d *delivery, m *sms.Message, e *httpsms.Event) {
+// record adds an attempt to those that operators see, and to the trace of its message.
+func (c *courier) record(o httpcall.Outcome, d *delivery, m *sms.Message, e *httpsms.Event) {
 	c.service.rooms.Tracer.Told(m, o.Took, o.Status, o.Err)
 	c.server.Tried(webhooks.Attempt{
 		Event: EventID(m), ID: sms.FormatID(e.ID), Type: own.TypeOf(e), Number: max(1, int(m.Sends)), Taken: o.Code == sms.OK,

@@ -50,7 +50,7 @@ func (c *courier) deliverAll(a *config.Account, b *batch) httpcall.Outcome {
 	o := c.call(d, httpcall.Target{Trusted: true})
 	for i, m := range b.messages {
 		c.service.events.Log(c.lane, m, b.about[i], d.request, o)
-		c.note(o, d, m, b.about[i])
+		c.record(o, d, m, b.about[i])
 	}
 	return c.follows(d, b.messages[0], b.about[0], o)
 }

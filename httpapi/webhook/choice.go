@@ -36,7 +36,7 @@ func (c *courier) choose(a *config.Account) (url string, second bool) {
 	return a.Webhook, false
 }
 
-// came notes the outcome of a call of webhook or, with second, of webhook_fallback.
+// came records the outcome of a call of webhook or, with second, of webhook_fallback.
 func (c *courier) came(a *config.Account, o *httpcall.Outcome, second bool) {
 	c.mu.Lock()
 	switch {

@@ -82,8 +82,8 @@ func (c *courier) isOvertaken(m *sms.Message) bool {
 	return !endsAt(m) && c.ended.has(aboutOf(m))
 }
 
-// noteEnds notes whose last event was delivered.
-func (c *courier) noteEnds(slots []*connector.Slot, outcomes []httpcall.Outcome) {
+// recordEnds records whose last event was delivered.
+func (c *courier) recordEnds(slots []*connector.Slot, outcomes []httpcall.Outcome) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for i, s := range slots {
@@ -161,6 +161,6 @@ func (c *courier) try(a *config.Account, slots []*connector.Slot) []httpcall.Out
 			outcomes[i] = o
 		}
 	}
-	c.noteEnds(slots, outcomes)
+	c.recordEnds(slots, outcomes)
 	return outcomes
 }

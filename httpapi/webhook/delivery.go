@@ -41,13 +41,13 @@ func (c *courier) deliver(a *config.Account, m *sms.Message) httpcall.Outcome {
 	if err != nil {
 		// an operator may allow it
 		o := httpcall.Outcome{Code: sms.TemporaryFailure, Err: "is not called: the URL " + err.Error()}
-		c.note(o, d, m, e)
+		c.record(o, d, m, e)
 		return c.refused(m, e, o)
 	}
 	httpcall.AddTrace(d.request, c.service.rooms.Tracer.Traceparent(m))
 	o := c.call(d, target)
 	c.service.events.Log(c.lane, m, e, d.request, o)
-	c.note(o, d, m, e)
+	c.record(o, d, m, e)
 	return c.follows(d, m, e, o)
 }
 
@@ -85,7 +85,7 @@ func (d *delivery) sign(now time.Time) error {
 	return nil
 }
 
-// call makes the call, and notes how the server has answered.
+// call makes the call, and records how the server has answered.
 func (c *courier) call(d *delivery, target httpcall.Target) httpcall.Outcome {
 	o := c.send(d, target)
 	if d.isWebhook {

@@ -248,7 +248,7 @@ func TestDown(t *testing.T) {
 	r := newRig(t, h, fmt.Sprintf(", callback_urls: [%q]", down), "")
 	id := r.submit("shop", theEnd, sms.Context{URL: down + "/given"})
 	r.SMSC.Accept("abc1")
-	eventually(t, "it has left", func() bool { return r.Gateway.Keeper.Journal.Sync() == nil && r.left() })
+	eventually(t, "it has left", func() bool { return r.Gateway.Keeper.Batches.Sync() == nil && r.left() })
 	r.SMSC.Receipt("abc1", sms.StateUndeliverable)
 	eventually(t, "it is tried", func() bool { return len(r.attempts(id)) > 0 })
 	if a := r.attempts(id)[0]; a.Taken || a.Status != 0 || a.Error == "" || a.Type != "message.undelivered" {

@@ -113,7 +113,7 @@ func (r *rig) delivers() {
 	r.t.Helper()
 	id := fmt.Sprintf("abc%d", r.n)
 	r.SMSC.Accept(id)
-	testutil.Eventually(r.t, "it has left", func() bool { return r.Gateway.Keeper.Journal.Sync() == nil && r.left() })
+	testutil.Eventually(r.t, "it has left", func() bool { return r.Gateway.Keeper.Batches.Sync() == nil && r.left() })
 	r.SMSC.Receipt(id, sms.StateDelivered)
 }
 

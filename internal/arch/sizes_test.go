@@ -31,7 +31,6 @@ func methods() size {
 	return size{"methods of type", 45, map[string]exception{
 		"connector/queue.Queue":  {46, "rings and trees that keep one order"},
 		"store.durable":          {47, "an engine: what it promises, and its opening"},
-		"connector.Lane":         {92, "they keep one invariant: what waits, what is under way, what it takes"},
 		"protocols/smpp.session": {57, "a session's state machine: one method for each action"},
 		"protocols/ucp.session":  {47, "a session's state machine: one method for each action"},
 		"protocols/ucp.PDU":      {72, "a PDU: one accessor for each field that others ask for"},
@@ -62,7 +61,6 @@ func fields() size {
 		"admin/web.overview":                     {47, page},
 		"connector.Link":                         {52, parts},
 		"stages.handle":                          {45, parts},
-		"connector.Lane":                         {37, cut},
 		"stages.Job":                             {31, "each kind of job has its own"},
 		"pdulog.tracer":                          {29, cut},
 		"loadtest.run":                           {36, cut},

@@ -298,10 +298,10 @@ func (g *gw) sync() {
 // synced commits what has changed, and reports whether that succeeded.
 func (g *gw) synced() bool {
 	g.t.Helper()
-	if g.Gateway.Keeper.Journal == nil {
+	if g.Gateway.Keeper.Batches == nil {
 		g.t.Fatal("this site has no store")
 	}
-	return g.Gateway.Keeper.Journal.Sync() == nil
+	return g.Gateway.Keeper.Batches.Sync() == nil
 }
 
 // stop ends the gateway and looks whether it leaves anything behind. What still

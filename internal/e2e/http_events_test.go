@@ -186,14 +186,14 @@ func TestHTTPEventsStuck(t *testing.T) {
 		}
 		fmt.Fprint(conn, "GET /v1/events HTTP/1.1\r\nHost: x\r\nAuthorization: Basic YXBpOnMzY3JldA==\r\nAccept: text/event-stream\r\n\r\n")
 	}
-	testutil.Eventually(t, "both listen", func() bool { return g.Gateway.Table.ClientLane("api", nil).Online() == 2 })
+	testutil.Eventually(t, "both listen", func() bool { return g.Gateway.Table.ClientLane("api", nil).Window.Online() == 2 })
 	smsc := s.operator.session()
 	const messages = 180 // fewer than both may have; more than their sockets take
 	for n := range messages {
 		smsc.send(fmt.Sprintf(`deliver_sm seq=%d source_addr=46700000001 destination_addr=1234 message_payload="%s"`, n+1, strings.Repeat("x", 60_000)))
 		smsc.want("deliver_sm_resp", "status=0")
 	}
-	testutil.Eventually(t, "neither listens", func() bool { return g.Gateway.Table.ClientLane("api", nil).Online() == 0 })
+	testutil.Eventually(t, "neither listens", func() bool { return g.Gateway.Table.ClientLane("api", nil).Window.Online() == 0 })
 	a.stream("", "").want(1)
 	smsc.conn.Close()
 	g.stop() // while the third brings more
@@ -324,7 +324,7 @@ func TestHTTPEventsReload(t *testing.T) {
 	}
 	online := func(account string, n int) {
 		t.Helper()
-		testutil.Eventually(t, fmt.Sprint(account, " has ", n), func() bool { return g.Gateway.Table.ClientLane(account, nil).Online() == n })
+		testutil.Eventually(t, fmt.Sprint(account, " has ", n), func() bool { return g.Gateway.Table.ClientLane(account, nil).Window.Online() == n })
 	}
 	reload(at(row("two"), "s3cret", more+second, "true", bar), one)
 	online("shop", 2)

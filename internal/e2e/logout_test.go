@@ -16,7 +16,7 @@ func (g *gw) kick(name string) {
 // not got our unbind.
 func (g *gw) leaves(lane *connector.Lane, s *peer) {
 	g.t.Helper()
-	testutil.Eventually(g.t, "the session gets no more messages", func() bool { return lane.Online() == 0 })
+	testutil.Eventually(g.t, "the session gets no more messages", func() bool { return lane.Window.Online() == 0 })
 	s.fence()
 	if !s.silent("unbind ") {
 		g.t.Error("we log out though messages are under way")

@@ -19,7 +19,7 @@ import (
 	"pmg/internal/testkit/testutil"
 )
 
-// An oracle is a service that answers each question as the text of the message says, and notes what it was asked.
+// An oracle is a service that answers each question as the text of the message says, and records what it was asked.
 type oracle struct {
 	*httptest.Server
 	t    *testing.T

@@ -106,7 +106,7 @@ func TestPartOvertakesAfterRestart(t *testing.T) {
 	smsc.send("submit_sm_resp seq=" + field(smsc.want("submit_sm"), "seq") + " status=0 message_id=A1")
 	smsc.want("submit_sm")
 	smsc.receipt(101, "A1", "DELIVRD")
-	if err := g.Gateway.Keeper.Journal.Sync(); err != nil {
+	if err := g.Gateway.Keeper.Batches.Sync(); err != nil {
 		t.Fatal(err)
 	}
 	g = g.powerCut(&s, client, smsc)

@@ -67,7 +67,7 @@ func TestReceiptHasClientsAddresses(t *testing.T) {
 	five, six := submit(6, "4321", "+46700000001"), submit(7, "1234", "46700000001")
 	accept("75", 0, "source_addr=4321")
 	g.wantStored(operate.StateQueued) // the other one
-	if err := g.Gateway.Keeper.Journal.Sync(); err != nil {
+	if err := g.Gateway.Keeper.Batches.Sync(); err != nil {
 		t.Fatal(err)
 	}
 	g = g.powerCut(&s, client, smsc)

@@ -96,7 +96,7 @@ func TestReplaceOnDisk(t *testing.T) {
 	smsc.conn.Close()
 	g.online("operator", 0)
 	two := client.submitOne(2)
-	if err := g.Gateway.Keeper.Journal.Sync(); err != nil {
+	if err := g.Gateway.Keeper.Batches.Sync(); err != nil {
 		t.Fatal(err)
 	}
 	s.operator.up()

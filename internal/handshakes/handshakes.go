@@ -158,7 +158,7 @@ func (s *socket) give() {
 	}
 }
 
-// end notes that no more handshake is made.
+// end records that no more handshake is made.
 func (s *socket) end() {
 	s.give()
 	s.shakes = false

@@ -23,7 +23,7 @@ import (
 	"pmg/internal/turns"
 )
 
-// A server answers HTTPS, and notes why handshakes have failed.
+// A server answers HTTPS, and records why handshakes have failed.
 type server struct {
 	*testing.T
 	turns *turns.Turns[netip.Prefix]

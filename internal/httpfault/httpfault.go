@@ -36,7 +36,7 @@ func Handler(h http.Handler, log zerolog.Logger, answer http.HandlerFunc) http.H
 	})
 }
 
-// A writer notes whether an answer has begun.
+// A writer remembers whether an answer has begun.
 type writer struct {
 	http.ResponseWriter
 	begun bool

@@ -10,14 +10,14 @@ import (
 // zero value remembers nothing yet. It is safe for concurrent use.
 type Logs struct {
 	mu    sync.Mutex
-	files []noted // those that were used last first
+	files []scanned // those that were used last first
 }
 
 // mostNoted is how many octets of filters are remembered.
-const mostNoted = 64 << 20
+const mostScanned = 64 << 20
 
-// A noted is what is known of a file.
-type noted struct {
+// A scanned is what is known of a file.
+type scanned struct {
 	file   os.FileInfo
 	blocks []Block
 }
@@ -26,7 +26,7 @@ type noted struct {
 func (l *Logs) known(file os.FileInfo, packed bool) []Block {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	i := slices.IndexFunc(l.files, func(n noted) bool { return os.SameFile(n.file, file) })
+	i := slices.IndexFunc(l.files, func(n scanned) bool { return os.SameFile(n.file, file) })
 	if i < 0 {
 		return nil
 	}
@@ -41,18 +41,18 @@ func (l *Logs) known(file os.FileInfo, packed bool) []Block {
 	return n.blocks
 }
 
-// note remembers the blocks of a file.
-func (l *Logs) note(file os.FileInfo, blocks []Block) {
+// remember remembers the blocks of a file.
+func (l *Logs) remember(file os.FileInfo, blocks []Block) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.files = slices.DeleteFunc(l.files, func(n noted) bool { return os.SameFile(n.file, file) })
-	l.files = slices.Insert(l.files, 0, noted{file, blocks})
+	l.files = slices.DeleteFunc(l.files, func(n scanned) bool { return os.SameFile(n.file, file) })
+	l.files = slices.Insert(l.files, 0, scanned{file, blocks})
 	octets := 0
 	for i, n := range l.files {
 		for b := range n.blocks {
 			octets += len(n.blocks[b].filter)
 		}
-		if octets > mostNoted {
+		if octets > mostScanned {
 			l.files = slices.Delete(l.files, i, len(l.files))
 			return
 		}

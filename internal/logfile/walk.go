@@ -253,7 +253,7 @@ func (w *Walk) open(f *walked) error {
 	if !f.Packed || errors.Is(err, errNoIndex) {
 		err = w.index(f)
 	}
-	w.logs.note(st, f.blocks)
+	w.logs.remember(st, f.blocks)
 	return err
 }
 

@@ -42,14 +42,14 @@ func newLedger(account string) *ledger {
 	return &ledger{account: account, want: map[string]string{}, got: map[string]string{}}
 }
 
-// submitted notes the answer to message n.
+// submitted records the answer to message n.
 func (l *ledger) submitted(n int, id string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.want[id] = fate(l.account, n)
 }
 
-// receipt notes a receipt by its text.
+// receipt records a receipt by its text.
 func (l *ledger) receipt(text string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -71,7 +71,7 @@ func isEach(mnc []byte) bool {
 // Ambiguous finds networks that a spreadsheet may have made of one another: 310-30 and 310-030.
 type Ambiguous map[sms.Network]int // the line of each, with an MNC of two digits
 
-// Add notes a network with its line. It returns an error if the other form was there before.
+// Add records a network with its line. It returns an error if the other form was there before.
 func (a Ambiguous) Add(n sms.Network, line int) error {
 	short, isShort := n.Short()
 	if short == 0 {

@@ -154,7 +154,7 @@ func (h *Header) nameNetworks(names []string, code bool, f *Form) {
 	}
 }
 
-// priceIn returns Price for a name such as rateeur, and notes the currency.
+// priceIn returns Price for a name such as rateeur, and records the currency.
 func (h *Header) priceIn(name string) string {
 	const letters = 3
 	if len(name) <= letters {

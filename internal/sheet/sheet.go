@@ -140,7 +140,7 @@ func (r *reader) line(line []byte, number int) bool {
 	return true
 }
 
-// goesOn notes the problem of a row, and reports whether those behind it are read.
+// goesOn records the problem of a row, and reports whether those behind it are read.
 func (r *reader) goesOn(err error, line []byte, number int) bool {
 	var full Full
 	if errors.As(err, &full) {

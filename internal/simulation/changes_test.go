@@ -62,10 +62,10 @@ func (o *oracle) latest(wanted func(*text) bool) *text {
 	return some[o.w.rng.IntN(len(some))]
 }
 
-// withdraw notes that a message may be withdrawn.
+// withdraw records that a message may be withdrawn.
 func (o *oracle) withdraw(t *text) { t.each(func(t *text) { t.withdrawn++ }) }
 
-// stays notes that it was not.
+// stays records that it was not.
 func (o *oracle) stays(t *text) { t.each(func(t *text) { t.withdrawn-- }) }
 
 // each calls f with a text and with those that are sent or end with it.
@@ -81,7 +81,7 @@ func (t *text) each(f func(*text)) {
 	}
 }
 
-// isGone notes that whoever has withdrawn a message knows that it has been.
+// isGone records that whoever has withdrawn a message knows that it has been.
 func (o *oracle) isGone(t *text) {
 	if len(t.parts) > 0 || t.group != nil {
 		return // what remained of it was withdrawn
@@ -91,7 +91,7 @@ func (o *oracle) isGone(t *text) {
 	}
 }
 
-// changed notes the answer to a change.
+// changed records the answer to a change.
 func (o *oracle) changed(c *change, code sms.Code) {
 	t := c.text
 	o.w.note("%s: %#x about %s is answered %s", t.from.name, c.what, t.key, code)

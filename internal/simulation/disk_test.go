@@ -107,8 +107,8 @@ func (v *view) sortReads() {
 	slices.SortStableFunc(v.reads, func(a, b *call[uint64]) int { return cmp.Compare(a.arg, b.arg) })
 }
 
-// Note implements store.Store.
-func (v *view) Note(b *store.Batch) error {
+// Write implements store.Writer.
+func (v *view) Write(b *store.Batch) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	d := v.disk
@@ -116,7 +116,7 @@ func (v *view) Note(b *store.Batch) error {
 		return errDisk
 	}
 	d.number++
-	if _, err := d.journal.Note(journal.ID{Number: d.number}, nil); err != nil {
+	if _, err := d.journal.Write(journal.ID{Number: d.number}, nil); err != nil {
 		return err
 	}
 	d.noted[d.number] = &store.Batch{}
@@ -341,7 +341,7 @@ func (d *disk) replay() {
 
 func (d *disk) apply(b *store.Batch) { b.Each(applied{d}) }
 
-// doubt notes the messages of batches of which it is not known whether they are on the disk.
+// doubt records the messages of batches of which it is not known whether they are on the disk.
 type doubt struct{ w *world }
 
 func (c doubt) Put(id uint64, _ []byte)     { c.w.oracle.doubtful[id] = true }

@@ -37,7 +37,7 @@
 //
 // TestMutations breaks the node in nine ways, each of which is found within the first 10 histories. Faults
 // put into the gateway's source were found by these seeds (2026-11-22): another form of an id tried first,
-// 1; an orphan given to a client, 1; an orphan never adopted, 3; an outcome noted for another part, 7; one
+// 1; an orphan given to a client, 1; an orphan never adopted, 3; an outcome recorded for another part, 7; one
 // id with letters taken for proof of a form, 33. One receipt without letters taken for proof of decimal ids
 // was not found in 500, because what an id is equal to as it stands is allowed where the form is not known.
 //

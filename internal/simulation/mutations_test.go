@@ -14,7 +14,7 @@ const (
 	answerEarly  = "messages are answered before their commit"
 	ignoreErrors = "a commit that failed counts as done"
 	keepAll      = "messages that have ended are not deleted"
-	loseNotes    = "a kill loses what a power cut would"
+	loseWrites    = "a kill loses what a power cut would"
 	otherForm    = "the id of a receipt is looked for in another form first"
 	relayOrphans = "a receipt whose message is not known goes to a client"
 	forgetIDs    = "what ids stand for is not stored"
@@ -27,7 +27,7 @@ func TestMutations(t *testing.T) {
 	testutil.Long(t)
 	t.Parallel()
 	for _, mutation := range []string{
-		answerEarly, ignoreErrors, keepAll, loseNotes, otherForm, relayOrphans, forgetIDs, wrongPart, leaveOrphans,
+		answerEarly, ignoreErrors, keepAll, loseWrites, otherForm, relayOrphans, forgetIDs, wrongPart, leaveOrphans,
 	} {
 		found := false
 		each(t, *seeds, mutation, func(seed uint64, w *world) bool {

@@ -115,7 +115,7 @@ func (w *world) start() {
 	n.talk = session.NewConversation(g.Sessions, session.Port[*request](n), 16)
 	for _, c := range g.Table.Connectors() {
 		if !c.Config().Listens() {
-			for _, i := range n.touch(g.Table.LaneOf(c)).Attach() {
+			for _, i := range n.touch(g.Table.LaneOf(c)).Window.Attach() {
 				n.dial(i)
 			}
 		}
@@ -147,7 +147,7 @@ func (w *world) crash() {
 	power := w.chance(0.4)
 	w.note("node: crash, power cut %t", power)
 	n := w.node
-	n.kill(power || w.mutation == loseNotes)
+	n.kill(power || w.mutation == loseWrites)
 	w.oracle.crashed(power || w.disk.broken)
 	w.oracle.forgotten(n.view.commit == nil && !n.view.failed)
 	n.end()
@@ -217,7 +217,7 @@ func (n *node) at(at int64, do func()) {
 	})
 }
 
-// touch notes that a lane may be able to send messages.
+// touch records that a lane may be able to send messages.
 func (n *node) touch(l *connector.Lane) *connector.Lane {
 	if !l.Touched {
 		l.Touched = true
@@ -235,8 +235,8 @@ func (n *node) flush() {
 		l.Touched = false
 		n.dispatch(l)
 	}
-	n.g.Keeper.Journal.NoteEnds()
-	n.w.oracle.noted()
+	n.g.Keeper.Batches.WriteEnds()
+	n.w.oracle.written()
 	n.g.Keeper.Commit()
 }
 
@@ -257,8 +257,8 @@ func (n *node) dispatch(l *connector.Lane) {
 		}
 		slot.Outlet.Courier.Give(n.w.now(), slot)
 	}
-	l.HandOver(func(s *connector.Share, m *sms.Message) { n.touch(s.Lane).Push(n.w.now(), s, m) })
-	l.Quiet(n.w.now())
+	l.HandOver(func(s *connector.Share, m *sms.Message) { n.touch(s.Lane).Queues.Push(n.w.now(), s, m) })
+	l.Window.Quiet(n.w.now())
 	if l.Publish() {
 		n.logout(func(link *connector.Link) bool { return link.Connector == l.Home() })
 	}
@@ -390,7 +390,7 @@ func (n *node) rested(i *connector.Instance) {
 	c := i.Connector
 	if c.IsWanted() || c.Queued() > 0 {
 		n.connect(i)
-	} else if n.touch(n.g.Table.LaneOf(c)).Park(i) {
+	} else if n.touch(n.g.Table.LaneOf(c)).Window.Park(i) {
 		n.dial(i)
 	}
 }
@@ -467,13 +467,13 @@ func (n *node) over(h *handle) {
 	n.handles = slices.DeleteFunc(n.handles, func(other *handle) bool { return other == h })
 	n.talk.Over(now, l)
 	if l.Lane != nil {
-		n.touch(l.Lane).Over(&l.Outlet)
+		n.touch(l.Lane).Window.Over(&l.Outlet)
 	}
 	h.Inflight.Overdue(math.MaxInt64, func(slot *connector.Slot) { n.answered(slot, sms.Answer{Code: sms.Lost, At: now}) })
 	if h.Connector.Config().Listens() {
 		h.Instance.SetLink(nil)
 		h.Connector.Return(h.Instance)
-	} else if n.touch(l.Lane).Closed(now, l) {
+	} else if n.touch(l.Lane).Window.Closed(now, l) {
 		n.dial(h.Instance)
 	}
 }

@@ -14,19 +14,19 @@ import (
 
 // An oracle knows what must hold.
 type oracle struct {
-	w        *world
-	keys     map[string]*text
-	known    map[string]*text // by the ids that clients know
-	all      []*text
-	byID     map[uint64]*text
-	doubtful map[uint64]bool  // of batches that failed, or were under way at a crash
-	over     map[uint64]bool  // messages that have ended: none of them is sent any more
-	unnoted  map[uint64]bool  // those of over that have ended since the node noted some
-	flying   map[uint64]bool  // messages under way in this life
-	copies   []copied         // whose ids are in no commit yet
-	requests int              // not released
-	order    map[group]uint64 // the last message that was sent for the first time
-	recover  uint64           // the highest id of earlier lives
+	w         *world
+	keys      map[string]*text
+	known     map[string]*text // by the ids that clients know
+	all       []*text
+	byID      map[uint64]*text
+	doubtful  map[uint64]bool  // of batches that failed, or were under way at a crash
+	over      map[uint64]bool  // messages that have ended: none of them is sent any more
+	unwritten map[uint64]bool  // those of over that have ended since the node wrote some
+	flying    map[uint64]bool  // messages under way in this life
+	copies    []copied         // whose ids are in no commit yet
+	requests  int              // not released
+	order     map[group]uint64 // the last message that was sent for the first time
+	recover   uint64           // the highest id of earlier lives
 }
 
 // A group is messages that leave in the order of their ids while nothing is sent again.
@@ -41,7 +41,7 @@ type group struct {
 func newOracle(w *world) oracle {
 	return oracle{
 		w: w, keys: map[string]*text{}, known: map[string]*text{}, byID: map[uint64]*text{}, doubtful: map[uint64]bool{},
-		over: map[uint64]bool{}, unnoted: map[uint64]bool{}, flying: map[uint64]bool{},
+		over: map[uint64]bool{}, unwritten: map[uint64]bool{}, flying: map[uint64]bool{},
 	}
 }
 
@@ -55,7 +55,7 @@ func (o *oracle) started() {
 	}
 }
 
-// named notes the id of a message that was accepted.
+// named records the id of a message that was accepted.
 func (o *oracle) named(a keep.Accepted) {
 	m, s := a.Message, a.Share
 	if m.Kind == sms.Receipt {
@@ -94,7 +94,7 @@ func nameOf(l *connector.Lane) string {
 	return l.Home().Name
 }
 
-// put notes that a message is on the disk.
+// put records that a message is on the disk.
 func (o *oracle) put(id uint64, again bool) {
 	t := o.byID[id]
 	if t == nil {
@@ -107,7 +107,7 @@ func (o *oracle) put(id uint64, again bool) {
 	t.top().stored = true
 }
 
-// deleted notes that a message is not on the disk any more.
+// deleted records that a message is not on the disk any more.
 func (o *oracle) deleted(id uint64, found bool) {
 	t := o.byID[id]
 	switch {
@@ -121,7 +121,7 @@ func (o *oracle) deleted(id uint64, found bool) {
 	}
 }
 
-// forwarded notes that the node sends a message.
+// forwarded records that the node sends a message.
 func (o *oracle) forwarded(l *connector.Lane, slot *connector.Slot) {
 	m, s := slot.Message, slot.Share
 	if o.flying[m.ID] {
@@ -153,7 +153,7 @@ func (o *oracle) forwarded(l *connector.Lane, slot *connector.Slot) {
 	o.order[g] = m.ID
 }
 
-// answered notes what came of a request.
+// answered records what came of a request.
 func (o *oracle) answered(slot *connector.Slot, a sms.Answer) {
 	m := slot.Message
 	delete(o.flying, m.ID)
@@ -171,18 +171,18 @@ func (o *oracle) answered(slot *connector.Slot, a sms.Answer) {
 	}
 }
 
-// ended notes that the node knows how a message has ended.
+// ended records that the node knows how a message has ended.
 func (o *oracle) ended(id uint64, how string) {
 	if t := o.byID[id]; t != nil {
 		o.w.note("node: %s has ended: %s", t.name(), how)
-		o.over[id], o.unnoted[id] = true, true
+		o.over[id], o.unwritten[id] = true, true
 	}
 }
 
-// noted notes that a kill brings back no message that has ended so far.
-func (o *oracle) noted() { clear(o.unnoted) }
+// written records that a kill brings back no message that has ended so far.
+func (o *oracle) written() { clear(o.unwritten) }
 
-// unanswered notes that it will not be known what came of a request.
+// unanswered records that it will not be known what came of a request.
 func (o *oracle) unanswered(id uint64) {
 	t := o.byID[id]
 	if t == nil {
@@ -196,14 +196,14 @@ func (o *oracle) unanswered(id uint64) {
 	}
 }
 
-// crashed notes what a crash makes of what was under way. After a power cut, or where the disk was broken, messages that have
+// crashed records what a crash makes of what was under way. After a power cut, or where the disk was broken, messages that have
 // ended may come back.
 func (o *oracle) crashed(forgets bool) {
 	for _, id := range slices.Sorted(maps.Keys(o.flying)) {
 		o.unanswered(id)
 	}
 	clear(o.flying)
-	back := func(t *text) bool { return !t.deleted && (forgets || o.unnoted[t.id]) }
+	back := func(t *text) bool { return !t.deleted && (forgets || o.unwritten[t.id]) }
 	for _, c := range o.w.smscs {
 		for _, s := range c.accepted {
 			s.doubtful = s.doubtful || slices.ContainsFunc(s.texts, back)
@@ -215,10 +215,10 @@ func (o *oracle) crashed(forgets bool) {
 			delete(o.over, id)
 		}
 	}
-	o.noted()
+	o.written()
 }
 
-// closed notes that a process has ended by itself.
+// closed records that a process has ended by itself.
 func (o *oracle) closed() {
 	if o.w.disk.broken {
 		o.forgotten(false)
@@ -231,7 +231,7 @@ func (o *oracle) closed() {
 	}
 }
 
-// confirmed notes the answer to a submit.
+// confirmed records the answer to a submit.
 func (o *oracle) confirmed(t *text, code sms.Code) {
 	o.w.note("%s: %s is answered %s", t.from.name, t.key, code)
 	t.answered, t.answer = true, code
@@ -244,7 +244,7 @@ func (o *oracle) confirmed(t *text, code sms.Code) {
 	}
 }
 
-// taken notes how a peer answers a message.
+// taken records how a peer answers a message.
 func (o *oracle) taken(t *text, code sms.Code) {
 	switch {
 	case code == sms.OK:
@@ -281,7 +281,7 @@ func (o *oracle) settled() bool {
 			}
 		}
 	}
-	return n.g.Keeper.Recovered() && n.g.Keeper.Journal.Stats().Waiting == 0 && o.w.disk.waiting() == 0 && o.memory() == 0 && o.missing() == ""
+	return n.g.Keeper.Recovered() && n.g.Keeper.Batches.Stats().Waiting == 0 && o.w.disk.waiting() == 0 && o.memory() == 0 && o.missing() == ""
 }
 
 // memory returns how many octets of messages are counted that are gone. An orphan is counted at the next tick.
@@ -314,10 +314,10 @@ func (o *oracle) check() {
 		w.fail("%d octets of memory, %d requests, %d messages under way are left", used, o.requests, len(o.flying))
 	}
 	for _, l := range n.g.Table.Lanes() {
-		if l.Queued.Load() != 0 || l.WaitingForRoom.Load() != 0 || l.Len() != 0 {
-			w.fail("lane of %s%s: %d places, %d wait for room, %d wait", l.Home().Name, l.Account, l.Queued.Load(), l.WaitingForRoom.Load(), l.Len())
+		if l.Queued.Load() != 0 || l.WaitingForRoom.Load() != 0 || l.Queues.Len() != 0 {
+			w.fail("lane of %s%s: %d places, %d wait for room, %d wait", l.Home().Name, l.Account, l.Queued.Load(), l.WaitingForRoom.Load(), l.Queues.Len())
 		}
-		l.Shares(func(s *connector.Share) {
+		l.Queues.Shares(func(s *connector.Share) {
 			if s.Queued() != 0 || s.WaitingForRoom() != 0 {
 				w.fail("share of %s: %d places, %d wait for room", s.Origin.Account, s.Queued(), s.WaitingForRoom())
 			}
@@ -355,7 +355,7 @@ func (o *oracle) left() string {
 		s += fmt.Sprintf(", %d receipts not taken", c.unsent)
 	}
 	if n := o.w.node; n != nil {
-		s += fmt.Sprintf(", %d being stored, recovered %t, %d pending, %d scheduled, %d commands, %d under way, %+v", len(n.storing), n.g.Keeper.Recovered(), n.g.Pending(), n.g.Scheduled(), n.commands, len(o.flying), n.g.Keeper.Journal.Stats())
+		s += fmt.Sprintf(", %d being stored, recovered %t, %d pending, %d scheduled, %d commands, %d under way, %+v", len(n.storing), n.g.Keeper.Recovered(), n.g.Pending(), n.g.Scheduled(), n.commands, len(o.flying), n.g.Keeper.Batches.Stats())
 	}
 	for _, id := range o.w.disk.ids {
 		if t := o.byID[id]; t != nil {

@@ -75,7 +75,7 @@ func (n *node) Store(now int64, p session.Pending[*request]) {
 }
 
 // Queue implements session.Port.
-func (n *node) Queue(now int64, s *connector.Share, m *sms.Message) { n.touch(s.Lane).Push(now, s, m) }
+func (n *node) Queue(now int64, s *connector.Share, m *sms.Message) { n.touch(s.Lane).Queues.Push(now, s, m) }
 
 // Answered implements session.Port.
 func (n *node) Answered(now int64, l *connector.Link, r *request, slot *connector.Slot, code sms.Code) {
@@ -89,10 +89,10 @@ func (n *node) Answered(now int64, l *connector.Link, r *request, slot *connecto
 
 // AnsweredLate implements session.Port.
 func (n *node) AnsweredLate(now int64, l *connector.Link, r *request, u connector.Unanswered, code sms.Code) {
-	before := n.g.Keeper.Journal.Stats().Waiting
+	before := n.g.Keeper.Batches.Stats().Waiting
 	a := answerOf(r, now, code)
 	n.touch(l.Lane).AnsweredLate(l, u, a)
-	ends := n.g.Keeper.Journal.Stats().Waiting > before
+	ends := n.g.Keeper.Batches.Stats().Waiting > before
 	if ends {
 		n.w.oracle.ended(u.ID, "late answer")
 	}
@@ -114,14 +114,14 @@ func (n *node) Unanswered(now int64, slot *connector.Slot) {
 // Bound implements session.Port.
 func (n *node) Bound(_ int64, l *connector.Link, takes bool) {
 	if l.Lane != nil {
-		n.touch(l.Lane).Bound(l, takes)
+		n.touch(l.Lane).Window.Bound(l, takes)
 	}
 }
 
 // LoggingOut implements session.Port.
 func (n *node) LoggingOut(_ int64, l *connector.Link) {
 	if l.Lane != nil {
-		n.touch(l.Lane).LoggingOut(&l.Outlet)
+		n.touch(l.Lane).Window.LoggingOut(&l.Outlet)
 	}
 }
 
@@ -133,5 +133,5 @@ func (n *node) moved(s *connector.Share, m *sms.Message) {
 	if t := n.w.oracle.byID[m.ID]; t != nil {
 		t.moved = true
 	}
-	n.touch(s.Lane).Push(n.w.now(), s, m)
+	n.touch(s.Lane).Queues.Push(n.w.now(), s, m)
 }

@@ -14,7 +14,7 @@ var failures = []string{"EXPIRED", "UNDELIV", "REJECTD", "DELETED", "UNKNOWN"}
 
 func isFailure(state string) bool { return slices.Contains(failures, state) }
 
-// know notes the id by which a client knows a message.
+// know records the id by which a client knows a message.
 func (o *oracle) know(id string, t *text) {
 	if other := o.known[id]; other != nil && other != t {
 		o.w.fail("%s and %s have the same id for their clients: %s", other.key, t.key, id)
@@ -23,7 +23,7 @@ func (o *oracle) know(id string, t *text) {
 	t.known = id
 }
 
-// receipt notes a receipt that a client has.
+// receipt records a receipt that a client has.
 func (o *oracle) receipt(s *station, d delivery) {
 	id, state, code := field(d.text, "id"), field(d.text, "stat"), field(d.text, "err")
 	o.w.note("%s: has receipt %s of %s, err %s", s.name, state, id, code)

@@ -294,7 +294,7 @@ func (r *report) wire(sequence uint32) []byte {
 
 var numbers = map[string]byte{"ENROUTE": 1, "DELIVRD": 2, "EXPIRED": 3, "DELETED": 4, "UNDELIV": 5, "ACCEPTD": 6, "UNKNOWN": 7, "REJECTD": 8}
 
-// answered notes that the node has answered a receipt.
+// answered records that the node has answered a receipt.
 func (c *smsc) answered(r *report, ok bool) {
 	c.w.note("smsc: %s is answered, taken %t", r, ok)
 	if ok {
@@ -322,7 +322,7 @@ func (p *peer) lost() {
 	}
 }
 
-// identified notes that the node has read the answer that has an id, and whether a message has ended by
+// identified records that the node has read the answer that has an id, and whether a message has ended by
 // it. If not, it is the answer to a copy.
 func (o *oracle) identified(s *station, id string, ends bool) {
 	for _, one := range s.smsc.accepted {
@@ -346,12 +346,12 @@ type copied struct {
 	begun uint64 // how many commits had begun
 }
 
-// committed notes that a commit with a number is on the disk.
+// committed records that a commit with a number is on the disk.
 func (o *oracle) committed(commit uint64) {
 	o.copies = slices.DeleteFunc(o.copies, func(c copied) bool { return c.begun < commit })
 }
 
-// forgotten notes that the process was killed: it may have forgotten the copies that no commit has written
+// forgotten records that the process was killed: it may have forgotten the copies that no commit has written
 // to the disk. If the disk was idle there was time for a commit, but of the latest ones.
 func (o *oracle) forgotten(idle bool) {
 	for _, c := range o.copies {

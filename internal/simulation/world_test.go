@@ -111,7 +111,7 @@ func (w *world) trace(format string, args ...any) {
 	}
 }
 
-// fail notes that something must not have happened.
+// fail records that something must not have happened.
 func (w *world) fail(format string, args ...any) {
 	if w.problem == "" {
 		w.problem = fmt.Sprintf(format, args...)

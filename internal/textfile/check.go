@@ -9,10 +9,10 @@ import (
 
 // A Summary is what a command that checks files says of one.
 type Summary struct {
-	Counts string   // what the file has
-	First  []string // its first rows, as they were understood
-	Notes  []string // rows without effect, and what else an operator should look at
-	Octets int      // memory that the rows take; 0: not measured
+	Counts  string   // what the file has
+	First   []string // its first rows, as they were understood
+	Remarks []string // rows without effect, and what else an operator should look at
+	Octets  int      // memory that the rows take; 0: not measured
 }
 
 // Check reads a file and writes its summary and its problems. If it has problems, the error says how many.
@@ -29,7 +29,7 @@ func Check[T any](out io.Writer, file string, read func(file string) (T, error),
 	for _, text := range s.First {
 		fmt.Fprintf(out, "  %s\n", text)
 	}
-	for _, text := range s.Notes {
+	for _, text := range s.Remarks {
 		fmt.Fprintln(out, text)
 	}
 	if s.Octets > 0 {

@@ -55,7 +55,7 @@ func (f *File[T]) InForce() *T { return f.inForce.Load() }
 // once, and what was read before stays in force.
 func (f *File[T]) Refresh(now time.Time, beside error) (reloaded bool, err error) {
 	reloaded, err = f.refresh(now)
-	if err = errors.Join(err, beside); f.Note(err) {
+	if err = errors.Join(err, beside); f.Report(err) {
 		return reloaded, err
 	}
 	return reloaded, nil
@@ -104,8 +104,8 @@ func same(a, b os.FileInfo) bool {
 	return a != nil && b != nil && os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
 }
 
-// Note stores the problem that there is now, or that there is none. It reports whether the problem is new.
-func (f *File[T]) Note(err error) bool {
+// Report records the problem that there is now, or that there is none. It reports whether the problem is new.
+func (f *File[T]) Report(err error) bool {
 	if err == nil {
 		f.problem.Store(nil)
 		return false

@@ -59,7 +59,7 @@ func (h *hook) told(e httpsink.Event) error {
 	return nil
 }
 
-// counted notes that the end of a message came n times. The caller holds the lock.
+// counted records that the end of a message came n times. The caller holds the lock.
 func (h *hook) counted(id string, n int) {
 	if h.known[id] = n; n == 1 {
 		h.ended++
@@ -68,7 +68,7 @@ func (h *hook) counted(id string, n int) {
 	}
 }
 
-// accepted notes that a message was accepted.
+// accepted records that a message was accepted.
 func (h *hook) accepted(id string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -213,8 +213,8 @@ func (r *run) body(n int64) []byte {
 	return b
 }
 
-// note counts the answer to the message with a number, and reports whether it is to be sent again.
-func (r *run) note(n int64, status int, id string, planned time.Time) (again bool) {
+// count counts the answer to the message with a number, and reports whether it is to be sent again.
+func (r *run) count(n int64, status int, id string, planned time.Time) (again bool) {
 	r.answered.Add(1)
 	r.mu.Lock()
 	_ = r.latency.RecordValue(max(int64(time.Since(planned)), 1))

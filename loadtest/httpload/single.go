@@ -30,7 +30,7 @@ func (r *run) single() {
 			}
 			pause, counted := r.Reconnect, &r.again
 			if err == nil {
-				if !r.note(n, status, id, planned) {
+				if !r.count(n, status, id, planned) {
 					break
 				}
 				pause, counted = r.Retry, &r.resent

@@ -167,7 +167,7 @@ func (s *streaming) read(answer *http.Response, silence *time.Timer) error {
 		if message.Status == 0 {
 			message.Status = http.StatusAccepted
 		}
-		if s.note(one.number, message.Status, message.ID, one.planned) {
+		if s.count(one.number, message.Status, message.ID, one.planned) {
 			one.due = time.Now().Add(s.Retry)
 			s.back <- one
 			continue

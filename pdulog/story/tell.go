@@ -80,7 +80,7 @@ type given struct {
 	at                 time.Time
 }
 
-// addPeer notes the SMSC's id in an answer, and the recipient in a request.
+// addPeer records the SMSC's id in an answer, and the recipient in a request.
 func (t *teller) addPeer(e *pdulog.Entry) {
 	_, isAnswer := e.Status()
 	if _, to := e.Addresses(); !isAnswer && !e.Received && to != "" && e.ID != nil {
@@ -131,7 +131,7 @@ func (t *teller) of(id string) *Story {
 	return t.by[id]
 }
 
-// know notes an id that was asked for, of which the pdu logs may have no line any more.
+// know records an id that was asked for, of which the pdu logs may have no line any more.
 func (t *teller) know(id string) {
 	if id = strings.ToLower(id); len(t.all) == 0 && isID(id) {
 		t.of(id)
@@ -222,14 +222,14 @@ func (t *teller) add(e *pdulog.Entry) {
 	}
 }
 
-// operated notes that the gateway has refused an operation about a message.
+// operated records that the gateway has refused an operation about a message.
 func (t *teller) operated(e *pdulog.Entry, id string) {
 	if s := t.by[id]; s != nil && e.Reason != nil {
 		s.step(e, NotDone, func(one *Step) { one.Reason = e.ReasonWords()[0] })
 	}
 }
 
-// answered notes our answer to the message of a client or an SMSC.
+// answered records our answer to the message of a client or an SMSC.
 func (t *teller) answered(e *pdulog.Entry, id string, status pdulog.Status, a asked) {
 	if t.refused(e, &a); e.Reason != nil && status.Value != 0 {
 		return
@@ -266,7 +266,7 @@ func (t *teller) refused(e *pdulog.Entry, a *asked) {
 	}
 }
 
-// sent notes a peer's answer to a message.
+// sent records a peer's answer to a message.
 func (s *Story) sent(e *pdulog.Entry, status pdulog.Status) {
 	if status.Value != 0 {
 		s.step(e, Answered, nil)
@@ -276,7 +276,7 @@ func (s *Story) sent(e *pdulog.Entry, status pdulog.Status) {
 	s.step(e, Taken, func(one *Step) { one.PeerID = e.PeerID() })
 }
 
-// reported notes a receipt of an SMSC.
+// reported records a receipt of an SMSC.
 func (t *teller) reported(e *pdulog.Entry, ids []string, state string) {
 	for _, id := range ids {
 		if known := t.givenID(e, id); known != "" {

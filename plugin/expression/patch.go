@@ -82,16 +82,16 @@ type patch struct {
 // environmentName is how expressions name their environment.
 const environmentName = "$env"
 
-// find notes the nodes that are within loops.
+// find records the nodes that are within loops.
 func (p *patch) find(n *ast.Node) {
-	note := visit(func(n *ast.Node) { p.inLoop[*n] = true })
+	mark := visit(func(n *ast.Node) { p.inLoop[*n] = true })
 	switch b := (*n).(type) {
 	case *ast.IdentifierNode:
 		p.reserved = p.reserved || b.Value == environmentName
 	case *ast.PredicateNode:
-		ast.Walk(&b.Node, note)
+		ast.Walk(&b.Node, mark)
 	case *ast.BuiltinNode:
-		ast.Walk(&b.Map, note)
+		ast.Walk(&b.Map, mark)
 	}
 }
 

@@ -145,7 +145,7 @@ func (p *Program) next(ctx context.Context) (*worker, error) {
 	}
 }
 
-// fail notes that there is no process, since a moment.
+// fail records that there is no process, since a moment.
 func (w *worker) fail(at time.Time) {
 	w.pause = min(max(2*w.pause, firstPause), longestPause)
 	w.process, w.from = nil, at.Add(w.pause)

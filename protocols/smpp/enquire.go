@@ -15,7 +15,7 @@ type keepalive struct {
 	unread   bool   // the PDU at hand may be about an enquire_link that was unanswered
 }
 
-// alive notes that a PDU came.
+// alive records that a PDU came.
 func (l *keepalive) alive(now int64) { l.heard, l.asked, l.unread = now, 0, l.asked != 0 }
 
 // checkAlive sends a silent peer an enquire_link, and ends the session if the peer does not

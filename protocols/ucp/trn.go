@@ -56,7 +56,7 @@ func (w *window) find(taken func(uint32) bool) (n uint32, free bool) {
 	return n, false
 }
 
-// asks notes the operation of a TRN that was given out.
+// asks records the operation of a TRN that was given out.
 func (w *window) asks(trn uint32, ot uint8) {
 	if trn < trns {
 		given := &w.given[trn]

@@ -141,12 +141,12 @@ func (r *reader) add(from, to []byte, line int, place uint16) error {
 		return errors.New("its first number is behind its last one")
 	}
 	r.b.add(row{from: low, to: high + r.weights[maxDigits-digits] - 1, line: uint32(line), place: place})
-	r.note(from, to, place)
+	r.count(from, to, place)
 	return nil
 }
 
-// note counts a row, and keeps the first ones for people.
-func (r *reader) note(from, to []byte, place uint16) {
+// count counts a row, and keeps the first ones for people.
+func (r *reader) count(from, to []byte, place uint16) {
 	t := r.b.table
 	isRange := !bytes.Equal(from, to)
 	if isRange {

@@ -57,7 +57,7 @@ func (c *changes) find(e *entry) (on, known bool) {
 	return on, known
 }
 
-// set notes a change. It reports whether there was room for it.
+// set records a change. It reports whether there was room for it.
 func (c *changes) set(e *entry, on bool) bool {
 	was, known := c.find(e)
 	c.mu.Lock()
@@ -172,7 +172,7 @@ func (c *changes) follow(f *os.File) error {
 	}
 }
 
-// takes notes the change of a line. It reports whether it could.
+// takes records the change of a line. It reports whether it could.
 func (c *changes) takes(line []byte) bool {
 	if len(line) < 2 || line[0] != '+' && line[0] != '-' {
 		return len(line) == 0

@@ -38,7 +38,7 @@ func Open(path string) (*List, error) {
 		if !l.changes.isDamaged() {
 			return nil, err
 		}
-		l.file.Note(err)
+		l.file.Report(err)
 	}
 	return l, nil
 }

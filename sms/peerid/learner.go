@@ -119,7 +119,7 @@ func (l *Learner) Received(id []byte) {
 	}
 }
 
-// Proves notes that the id of a receipt equals that of an answer, which the receipt may be about.
+// Proves records that the id of a receipt equals that of an answer, which the receipt may be about.
 func (l *Learner) Proves(id []byte) {
 	_, digits, letters, ok := scan(trimmed(id))
 	switch {

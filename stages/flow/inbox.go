@@ -43,7 +43,7 @@ func (b *inbox[J]) put(jobs ...*J) (claim bool) {
 	return claim
 }
 
-// setTick notes that Tick is due and reports whether the caller now holds the claim.
+// setTick records that Tick is due and reports whether the caller now holds the claim.
 func (b *inbox[J]) setTick() (claim bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

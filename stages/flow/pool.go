@@ -95,7 +95,7 @@ func (c *Cache[J]) Release(j *J) {
 	}
 }
 
-// forget notes that one job will never be released, so that it does not count as alive.
+// forget records that one job will never be released, so that it does not count as alive.
 func (c *Cache[J]) forget() {
 	c.pool.mu.Lock()
 	defer c.pool.mu.Unlock()

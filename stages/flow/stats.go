@@ -9,7 +9,7 @@ type Stats struct {
 	Batches  int64
 	Panics   int64
 	Locks    int64 // acquisitions of the inbox's lock
-	Refs     int64 // changes of reference counts that stages share, noted with Out.CountRef
+	Refs     int64 // changes of reference counts that stages share, counted with Out.CountRef
 	Depth    int   // jobs in the inbox now
 	MaxBatch int64
 	Work     Spread // time at work, per batch

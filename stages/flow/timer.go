@@ -11,7 +11,7 @@ func (p *Pipeline[J]) time(ns int64) time.Time {
 	return p.start.Add(time.Duration(ns - p.startNS))
 }
 
-// tick calls the stage's Tick and notes when the next one is due.
+// tick calls the stage's Tick and records when the next one is due.
 func (r *row[J]) tick() {
 	r.tickNS = 0
 	var d time.Duration
@@ -21,7 +21,7 @@ func (r *row[J]) tick() {
 	}
 }
 
-// tickAt notes that Tick is due at ns by the pipeline's clock, unless it is due earlier.
+// tickAt records that Tick is due at ns by the pipeline's clock, unless it is due earlier.
 func (r *row[J]) tickAt(ns int64) {
 	if r.tickNS != 0 && r.tickNS <= ns {
 		return

@@ -50,7 +50,7 @@ func (b *File) InUse() bool { return b.inUse.Load() }
 
 func (b *File) path() string { return b.fs.PathJoin(b.dir, Name) }
 
-// Find notes the file that an earlier run has left. The disk may be full by now.
+// Find records the file that an earlier run has left. The disk may be full by now.
 func (b *File) Find() {
 	info, err := b.fs.Stat(b.path())
 	if err != nil {

@@ -27,13 +27,13 @@ type ID struct {
 // MaxRecord is how many octets a record has at most.
 const MaxRecord = 32 << 20
 
-// A Journal is safe for concurrent use. After an error of Append or Note it is not known whether the record is there, unless the
+// A Journal is safe for concurrent use. After an error of Append or Write it is not known whether the record is there, unless the
 // error is ErrFull or ErrTooLarge: then it is not.
 type Journal interface {
 	// Append adds a record. When it returns, that one and all before survive a power cut.
 	Append(id ID, record []byte) (Seq, error)
-	// Note adds a record that survives the end of the process. It survives a power cut when a later Append or Sync has returned.
-	Note(id ID, record []byte) (Seq, error)
+	// Write adds a record that survives the end of the process. It survives a power cut when a later Append or Sync has returned.
+	Write(id ID, record []byte) (Seq, error)
 	// Sync returns when the records up to a place survive a power cut.
 	Sync(upTo Seq) error
 	// Follow calls f with each record behind after, in order, up to the last one there is. f must not keep the record. An
@@ -59,7 +59,7 @@ var (
 	ErrClosed = errors.New("the journal is closed")
 	// ErrTrimmed is that of Follow if some of the records that are asked for were dropped.
 	ErrTrimmed = errors.New("the journal does not have these records any more")
-	// ErrFull is that of Append and Note if there is no room. There may be, later.
+	// ErrFull is that of Append and Write if there is no room. There may be, later.
 	ErrFull = errors.New("there is no room for the journal")
 	// ErrTooLarge is that of a record with more than MaxRecord octets.
 	ErrTooLarge = fmt.Errorf("a record of the journal has at most %d octets", MaxRecord)

@@ -51,7 +51,7 @@ func listSummary(t *numbers.Table) textfile.Summary {
 	s := textfile.Summary{First: t.First, Octets: c.Octets}
 	s.Counts = fmt.Sprintf("lines %d, numbers %d, prefixes %d, names of senders %d", c.Lines, c.Numbers, c.Prefixes, c.Names)
 	if c.Duplicates+c.Covered > 0 {
-		s.Notes = []string{fmt.Sprintf(
+		s.Remarks = []string{fmt.Sprintf(
 			"without effect: %d entries that stand there more than once, %d prefixes that begin with another one",
 			c.Duplicates, c.Covered,
 		)}

@@ -65,7 +65,7 @@ func networkSummary(t *networks.Table) textfile.Summary {
 		c.Lines, c.Rows-c.Ranges, c.Ranges, c.Networks-c.Countries, c.Countries, c.Within,
 	)
 	if c.Duplicates > 0 {
-		s.Notes = []string{fmt.Sprintf("without effect: %d rows that stand there more than once", c.Duplicates)}
+		s.Remarks = []string{fmt.Sprintf("without effect: %d rows that stand there more than once", c.Duplicates)}
 	}
 	return s
 }

@@ -73,14 +73,16 @@ func summary(l *prices.List, known *networks.Table) textfile.Summary {
 		"%d prices: %d of networks, %d of countries, %d of prefixes", l.Rows, l.Networks, l.Countries, l.Prefixes,
 	)}
 	if l.Rows > 0 && !l.HasOthers() {
-		s.Notes = append(s.Notes, "warning: there is no price for all others (*): messages to numbers without a row are refused")
+		s.Remarks = append(
+			s.Remarks, "warning: there is no price for all others (*): messages to numbers without a row are refused",
+		)
 	}
 	if known == nil {
 		return s
 	}
 	for _, n := range known.Networks() {
 		if !l.HasNetwork(n) {
-			s.Notes = append(s.Notes, fmt.Sprintf(
+			s.Remarks = append(s.Remarks, fmt.Sprintf(
 				"network %s (%s) has no price, nor has its country", n, cmp.Or(known.Name(n), "no name"),
 			))
 		}

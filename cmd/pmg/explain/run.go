@@ -150,7 +150,7 @@ func (r *run) write(now int64, m *sms.Message) sms.Code {
 	return sms.OK
 }
 
-// recorded returns steps that are noted when a message takes them.
+// recorded returns steps that are recorded when a message takes them.
 func (r *run) recorded(steps []intake.Step) []intake.Step {
 	for i := range steps {
 		step := steps[i]
@@ -185,7 +185,7 @@ func (r *run) recorded(steps []intake.Step) []intake.Step {
 	return steps
 }
 
-// optOut notes what lists the text of a message changes.
+// optOut records what lists the text of a message changes.
 func (r *run) optOut(m *sms.Message) {
 	if c := r.gateway.Lists.Asked(m); c != nil {
 		for _, what := range c.Preview() {
@@ -194,7 +194,7 @@ func (r *run) optOut(m *sms.Message) {
 	}
 }
 
-// read notes what came.
+// read records what came.
 func (r *run) read(s *intake.Submission) {
 	m := s.Message
 	if m.Flags&sms.ByText != 0 { // no message has its id
@@ -219,7 +219,7 @@ func (r *run) seen(m *sms.Message) (s seen) {
 	return s
 }
 
-// plugins notes what plugins have done to a message, and which were not asked.
+// plugins records what plugins have done to a message, and which were not asked.
 func (r *run) plugins(now int64, before *sms.Message, was seen, s *intake.Submission) {
 	change := func(format string, a ...any) {
 		r.answer.changes = append(r.answer.changes, fmt.Sprintf("step plugins: "+format, a...))
@@ -249,7 +249,7 @@ func (r *run) plugins(now int64, before *sms.Message, was seen, s *intake.Submis
 	}
 }
 
-// network notes the network of a message, if there is a table of them.
+// network records the network of a message, if there is a table of them.
 func (r *run) network(m *sms.Message) {
 	if r.config.Networks.File == "" || r.target != 0 {
 		return
@@ -261,7 +261,7 @@ func (r *run) network(m *sms.Message) {
 	r.answer.changes = append(r.answer.changes, "step network: its network is "+text)
 }
 
-// compare notes what a step has changed besides the addresses and the text.
+// compare records what a step has changed besides the addresses and the text.
 func (r *run) compare(now int64, before, m *sms.Message) {
 	change := func(format string, a ...any) {
 		r.answer.changes = append(r.answer.changes, fmt.Sprintf("step "+r.step+": "+format, a...))
@@ -282,7 +282,7 @@ func (r *run) compare(now int64, before, m *sms.Message) {
 	}
 }
 
-// choose notes where the route of a message leads. The message goes to the target whose turn it is, whichever the
+// choose records where the route of a message leads. The message goes to the target whose turn it is, whichever the
 // step has chosen.
 func (r *run) choose(s *intake.Submission, v intake.Verdict) intake.Verdict {
 	if s.Held() {
@@ -309,23 +309,23 @@ func (r *run) choose(s *intake.Submission, v intake.Verdict) intake.Verdict {
 	return intake.Pass
 }
 
-// rule notes what a rule did, up to the first that refuses the message.
+// rule records what a rule did, up to the first that refuses the message.
 func (r *run) rule(s rewrite.Step) {
 	if r.refusedBy() != "" {
 		return
 	}
-	note := func(of string, texts []rewrite.Rule, in, out *rewrite.Rules) {
+	add := func(of string, texts []rewrite.Rule, in, out *rewrite.Rules) {
 		if s.Rules == in || s.Rules == out {
 			r.rules = append(r.rules, ruleOf(of, texts[s.Rule], &s))
 		}
 	}
 	for i := range r.config.Connectors {
 		c := &r.config.Connectors[i]
-		note("connector "+c.Name, c.Rewrite, c.RewriteIn(), c.RewriteOut())
+		add("connector "+c.Name, c.Rewrite, c.RewriteIn(), c.RewriteOut())
 	}
 	for i := range r.config.Accounts {
 		a := &r.config.Accounts[i]
-		note("account "+a.SystemID, a.Rewrite, a.RewriteIn(), a.RewriteOut())
+		add("account "+a.SystemID, a.Rewrite, a.RewriteIn(), a.RewriteOut())
 	}
 }
 
@@ -337,7 +337,7 @@ func (r *run) refusedBy() string {
 	return ""
 }
 
-// end notes what became of the message, and whither it leaves.
+// end records what became of the message, and whither it leaves.
 func (r *run) end(s *intake.Submission, v intake.Verdict) {
 	var refused refusal
 	if v == intake.Refuse {
@@ -367,7 +367,7 @@ func (r *run) refusal(code sms.Code) refusal {
 	return f
 }
 
-// leave notes the ways to the target: one for an out connector, and one for each in connector that an
+// leave records the ways to the target: one for an out connector, and one for each in connector that an
 // account may have sessions on.
 func (r *run) leave(m *sms.Message, refused refusal) {
 	lane := r.way.Lane

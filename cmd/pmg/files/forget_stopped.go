@@ -75,12 +75,12 @@ type notes struct {
 }
 
 // EachNote implements store.Eraser.
-func (n *notes) EachNote(ctx context.Context, f func(*store.Noted) error) error {
+func (n *notes) EachNote(ctx context.Context, f func(*store.Note) error) error {
 	return n.eraser.EachNote(ctx, f)
 }
 
 // IsStill implements store.Eraser: nobody else changes it.
-func (n *notes) IsStill(*store.Noted) (bool, error) { return true, nil }
+func (n *notes) IsStill(*store.Note) (bool, error) { return true, nil }
 
 // Purge implements store.Eraser.
 func (n *notes) Purge(ctx context.Context, change func() error) error {
@@ -121,7 +121,7 @@ func (m *messages) Cancel(ctx context.Context, is func(*sms.Message) bool, _ boo
 	return 0, underWay, nil
 }
 
-// events notes that there are events which are in no file yet.
+// events records that there are events which are in no file yet.
 func (m *messages) events() error {
 	n := 0
 	_, err := m.store.Events(0, math.MaxInt, func(uint64, []byte) error { n++; return nil })

@@ -69,7 +69,7 @@ func (m *Member) Report() func() *report.Report {
 	return m.node.Report
 }
 
-// SetConfig notes that the gateway has another configuration.
+// SetConfig records that the gateway has another configuration.
 func (m *Member) SetConfig(c *config.Config) error {
 	if m == nil {
 		return nil

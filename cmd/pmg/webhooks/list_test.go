@@ -14,7 +14,7 @@ import (
 	"pmg/gateway/webhooks"
 )
 
-// program returns a program whose gateway answers so, and which notes what it is asked.
+// program returns a program whose gateway answers so, and which records what it is asked.
 func program(t *testing.T, answer any, asked *string) Program {
 	return Program{
 		Gateway: func(*cobra.Command) Ask {

@@ -170,7 +170,7 @@ func (p *page) left(l Loss, random *rand.Rand, old *page) *page {
 	return &torn
 }
 
-// written notes that the disk has all of an inode.
+// written records that the disk has all of an inode.
 func (i *inode) written() {
 	i.disk = content{size: i.size, pages: maps.Clone(i.pages), names: maps.Clone(i.names)}
 	for at, p := range i.pages {

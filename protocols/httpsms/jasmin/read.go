@@ -62,7 +62,7 @@ type params struct {
 	json   bool // they are texts; otherwise they are octets
 }
 
-// set notes a parameter. The first value of a name counts.
+// set records a parameter. The first value of a name counts.
 func (p *params) set(name, value string) {
 	if _, given := p.values[name]; given {
 		return

@@ -33,7 +33,7 @@ func (r *Reader) release(s *scanner) {
 }
 
 // A scanner reads one JSON value (RFC 8259), strictly: a name that comes twice in an object is an error, and so is a
-// name that no member has. A value of the wrong type is noted with its place, and reading goes on. So one answer names
+// name that no member has. A value of the wrong type is remembered with its place, and reading goes on. So one answer names
 // all that is wrong.
 type scanner struct {
 	in      jsontext.Decoder
@@ -61,14 +61,14 @@ const (
 	maxEscape  = 6         // octets of what stands for an octet: \u0041
 )
 
-// breaks notes that reading cannot go on.
+// breaks records that reading cannot go on.
 func (s *scanner) breaks(at int64, format string, args ...any) {
 	if s.broken == "" {
 		s.broken = fmt.Sprintf(format, args...) + " at octet " + strconv.FormatInt(at, 10)
 	}
 }
 
-// fails notes that the decoder cannot go on.
+// fails records that the decoder cannot go on.
 func (s *scanner) fails(err error) {
 	e, ok := errors.AsType[*jsontext.SyntacticError](err)
 	switch {
@@ -83,7 +83,7 @@ func (s *scanner) fails(err error) {
 	}
 }
 
-// wrong notes that the value at hand is not what it must be.
+// wrong records that the value at hand is not what it must be.
 func (s *scanner) wrong(code, format string, args ...any) {
 	s.note(s.pointer+string(s.in.StackPointer()), code, format, args...)
 }
@@ -94,7 +94,7 @@ func (s *scanner) note(pointer, code, format string, args ...any) {
 	}
 }
 
-// wrongAt notes that a member of the document, which was read, is not what it must be, unless it or the document has been found
+// wrongAt records that a member of the document, which was read, is not what it must be, unless it or the document has been found
 // wrong before: what has another type must not be said to be missing, too.
 func (s *scanner) wrongAt(member, code, format string, args ...any) {
 	pointer := s.pointer + "/" + member
@@ -240,13 +240,13 @@ func (s *scanner) truth() bool {
 	return kind == 't'
 }
 
-// mistyped notes that a value is not what must stand there, and passes over it.
+// mistyped records that a value is not what must stand there, and passes over it.
 func (s *scanner) mistyped(want string) {
 	s.wrong("wrong-type", "must be %s", want)
 	s.pass()
 }
 
-// unknown notes a member that nothing has asked for, and passes over its value.
+// unknown records a member that nothing has asked for, and passes over its value.
 func (s *scanner) unknown() {
 	s.wrong("unknown-field", "there is no such field")
 	s.pass()

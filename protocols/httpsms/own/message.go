@@ -21,7 +21,7 @@ type Message struct {
 
 	text, binary, udh  string
 	hasText, hasBinary bool
-	unread             bool // the text is not one: that was noted
+	unread             bool // the text is not one: that is a problem already
 	sendAt, expiresAt  string
 	validity, receipt  string
 	class              int64
@@ -138,7 +138,7 @@ func hasHidden(text string) bool {
 	return strings.ContainsFunc(text, func(c rune) bool { return c < ' ' || c >= 0x7f })
 }
 
-// complete makes the Order of the members that were read, and notes the problems with them.
+// complete makes the Order of the members that were read, and records the problems with them.
 func (m *Message) complete(s *scanner, now time.Time) {
 	wrong := s.wrongAt
 	if m.To == "" {

@@ -63,7 +63,7 @@ func New(o *httpsms.ConnectorOptions, id Identity) (*SMSC, []protocols.Problem) 
 	return c, nil
 }
 
-// A reader notes what is wrong with options.
+// A reader collects what is wrong with options.
 type reader struct{ problems []protocols.Problem }
 
 func (r *reader) wrong(option, text string) {

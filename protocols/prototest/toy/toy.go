@@ -189,7 +189,7 @@ func (s *Session) Message(_ int64, p protocols.PDU, m *sms.Message) sms.Code {
 	return sms.OK
 }
 
-// Answer notes an answer.
+// Answer records an answer.
 func (s *Session) Answer(p protocols.PDU, code sms.Code, id uint64) {
 	t := p.(*PDU)
 	t.Answered, t.Code, t.ID = true, code, id
@@ -217,7 +217,7 @@ func (s *Session) Accepting() bool { return s.As != 0 }
 // To names a recipient.
 func (s *Session) To(p protocols.PDU, i int) { p.(*PDU).to = i }
 
-// Refuse notes the recipient that was named last.
+// Refuse records the recipient that was named last.
 func (s *Session) Refuse(p protocols.PDU, _ sms.Code) {
 	p.(*PDU).Refused = append(p.(*PDU).Refused, p.(*PDU).to)
 }
@@ -227,7 +227,7 @@ func (s *Session) Operation(_ int64, p protocols.PDU) (protocols.Operation, sms.
 	return p.(*PDU).Op, sms.OK
 }
 
-// AnswerOperation notes an answer, with the id of the message that the operation was about.
+// AnswerOperation records an answer, with the id of the message that the operation was about.
 func (s *Session) AnswerOperation(p protocols.PDU, code sms.Code, r *protocols.Result) {
 	s.Answer(p, code, 0)
 	if r != nil {

@@ -20,7 +20,7 @@ func written(t *testing.T) (files map[string][]byte, all []string, first journal
 	for n := range 60 {
 		value := fmt.Sprintf("record %d %s", n, strings.Repeat("x", n*37%900))
 		if all = append(all, value); n%2 == 0 {
-			_, _ = j.Note(journal.ID{Number: uint64(n)}, []byte(value))
+			_, _ = j.Write(journal.ID{Number: uint64(n)}, []byte(value))
 		} else if _, err := j.Append(journal.ID{Number: uint64(n)}, []byte(value)); err != nil {
 			t.Fatal(err)
 		}

@@ -42,7 +42,7 @@ type Journal struct {
 	dirty   []*segment // that have octets that are not synced, or are to be closed
 	last    journal.Seq
 	synced  journal.Seq
-	noted   journal.Seq // up to which a frame says that it was synced
+	marked  journal.Seq // up to which a frame says that it was synced
 	octets  int64
 	buf     []byte
 	fault   error
@@ -114,7 +114,7 @@ func syncAgain(fs vfs.FS, name string, upTo int64) error {
 
 // Append implements journal.Journal.
 func (j *Journal) Append(id journal.ID, record []byte) (journal.Seq, error) {
-	seq, err := j.Note(id, record)
+	seq, err := j.Write(id, record)
 	if err != nil {
 		return 0, err
 	}
@@ -124,8 +124,8 @@ func (j *Journal) Append(id journal.ID, record []byte) (journal.Seq, error) {
 	return seq, nil
 }
 
-// Note implements journal.Journal.
-func (j *Journal) Note(id journal.ID, record []byte) (journal.Seq, error) {
+// Write implements journal.Journal.
+func (j *Journal) Write(id journal.ID, record []byte) (journal.Seq, error) {
 	if len(record) > journal.MaxRecord {
 		return 0, journal.ErrTooLarge
 	}
@@ -149,7 +149,7 @@ func (j *Journal) usable() error {
 	return j.fault
 }
 
-// fail notes why nothing is appended any more: it is not known what is on the disk. The caller holds the lock.
+// fail records why nothing is appended any more: it is not known what is on the disk. The caller holds the lock.
 func (j *Journal) fail(err error) error {
 	if j.fault == nil {
 		j.fault = fmt.Errorf("the journal in %s has failed, and only a restart mends that: %w", j.dir, err)
@@ -186,7 +186,7 @@ func (j *Journal) write(f *frame) error {
 	if n := len(j.dirty); n == 0 || j.dirty[n-1] != c {
 		j.dirty = append(j.dirty, c)
 	}
-	j.noted = f.synced
+	j.marked = f.synced
 	p := &j.pieces[len(j.pieces)-1]
 	p.to += size
 	if f.kind == isRecord {
@@ -266,7 +266,7 @@ func (j *Journal) Trim(upTo journal.Seq) error {
 		return err
 	}
 	j.mu.Lock()
-	err := j.noteSynced()
+	err := j.markSynced()
 	for err == nil && len(j.pieces) > 0 && j.pieces[0].last <= min(upTo, j.synced) && j.pieces[0].segment != j.current {
 		s := j.pieces[0].segment
 		j.pieces = j.pieces[1:]
@@ -288,11 +288,11 @@ func (j *Journal) Trim(upTo journal.Seq) error {
 	return nil
 }
 
-// noteSynced writes what was synced, so that damage of the newest records is noticed after the process was killed. The caller
+// markSynced writes what was synced, so that damage of the newest records is noticed after the process was killed. The caller
 // holds the lock.
-func (j *Journal) noteSynced() error {
+func (j *Journal) markSynced() error {
 	c := j.current
-	if err := j.usable(); err != nil || c == nil || j.noted == j.synced || j.end()+int64(frameSize(0)) > c.size {
+	if err := j.usable(); err != nil || c == nil || j.marked == j.synced || j.end()+int64(frameSize(0)) > c.size {
 		return err
 	}
 	if err := j.write(&frame{kind: isEnd, seq: j.last, synced: j.synced}); err != nil {

@@ -126,7 +126,7 @@ func TestOpenFiles(t *testing.T) {
 		}
 		if n%40 == 7 { // some segments are begun without a sync
 			for range 30 {
-				if _, err := j.Note(journal.ID{}, make([]byte, 300)); err != nil {
+				if _, err := j.Write(journal.ID{}, make([]byte, 300)); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -162,7 +162,7 @@ func (l *life) do() (err error) {
 			l.promised = seq
 		}
 	case 4, 5, 6, 7, 8:
-		seq, err = l.journal.Note(journal.ID{Number: uint64(len(l.all))}, value)
+		seq, err = l.journal.Write(journal.ID{Number: uint64(len(l.all))}, value)
 	default:
 		if l.promised > 0 {
 			l.dropped = max(l.dropped, journal.Seq(l.rand.Uint64N(uint64(l.promised)+1)))
@@ -324,7 +324,7 @@ func TestLargeThenPowerCut(t *testing.T) {
 		if _, err := j.Append(journal.ID{Number: 1}, []byte("small")); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := j.Note(journal.ID{Number: 2}, make([]byte, 5*small)); err != nil {
+		if _, err := j.Write(journal.ID{Number: 2}, make([]byte, 5*small)); err != nil {
 			t.Fatal(err)
 		}
 		cut := fs.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: 50, RNG: rand.New(rand.NewPCG(seed, 0))})
@@ -354,7 +354,7 @@ func TestLaterVersion(t *testing.T) {
 func TestAllocations(t *testing.T) {
 	j := open(t, vfs.NewMem(), Options{Segment: 8 << 20})
 	value := make([]byte, 300)
-	if n := testing.AllocsPerRun(100, func() { _, _ = j.Note(journal.ID{}, value) }); n > 0 {
+	if n := testing.AllocsPerRun(100, func() { _, _ = j.Write(journal.ID{}, value) }); n > 0 {
 		t.Errorf("%v allocations a note", n)
 	}
 }

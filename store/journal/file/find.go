@@ -165,7 +165,7 @@ func (f *findings) nearest(all []piece) int {
 	return next
 }
 
-// damage notes that the records behind the last piece are missing, up to a place.
+// damage records that the records behind the last piece are missing, up to a place.
 func (f *findings) damage(upTo journal.Seq) {
 	d := &Damage{First: f.last + 1, Last: upTo, From: headSize}
 	in := f.segmentOf(d.First)

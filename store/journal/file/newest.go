@@ -77,7 +77,7 @@ func writeNewest(of vfs.FS, dir string, n newest) error {
 	return err
 }
 
-// missing notes as damage that a segment is gone that must be there.
+// missing records as damage that a segment is gone that must be there.
 func (f *findings) missing() {
 	for _, number := range []uint64{f.newest.begun, f.newest.ready} {
 		if number != 0 && !slices.ContainsFunc(f.segments, func(s *segment) bool { return s.number == number }) {

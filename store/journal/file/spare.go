@@ -17,7 +17,7 @@ type spares struct {
 	dir  string
 	most int64 // octets of a segment
 
-	noting sync.Mutex // held while newest is written; before mu
+	writing sync.Mutex // held while newest is written; before mu
 
 	mu     sync.Mutex
 	size   int64      // octets of the next new one
@@ -104,7 +104,7 @@ func (s *spares) prepare() chan blank {
 	}
 	go func() {
 		if named { // it gets another name
-			if err := s.note(newest{}); err != nil {
+			if err := s.write(newest{}); err != nil {
 				s.give(old)
 				ready <- blank{err: err}
 				return
@@ -112,7 +112,7 @@ func (s *spares) prepare() chan blank {
 		}
 		m := s.make(number, size, old)
 		if m.err == nil {
-			if m.err = s.note(next); m.err != nil {
+			if m.err = s.write(next); m.err != nil {
 				_ = m.close()
 			}
 		}
@@ -121,10 +121,10 @@ func (s *spares) prepare() chan blank {
 	return ready
 }
 
-// note writes which segments are the newest, unless newer ones were noted.
-func (s *spares) note(n newest) error {
-	s.noting.Lock()
-	defer s.noting.Unlock()
+// write writes which segments are the newest, unless newer ones were written.
+func (s *spares) write(n newest) error {
+	s.writing.Lock()
+	defer s.writing.Unlock()
 	s.mu.Lock()
 	late := n.ready != 0 && n.ready < s.newest.ready
 	s.mu.Unlock()

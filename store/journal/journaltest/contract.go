@@ -67,13 +67,13 @@ func place(all []record, n int) journal.Seq {
 	return all[n-1].seq
 }
 
-// fill appends n records behind those of all, every third one as a note, and returns all.
+// fill appends n records behind those of all, every third one by Write, and returns all.
 func fill(t *testing.T, j journal.Journal, all []record, n int) []record {
 	t.Helper()
 	for range n {
 		to := j.Append
 		if len(all)%3 == 1 {
-			to = j.Note
+			to = j.Write
 		}
 		all = add(t, to, all, recordOf(len(all)))
 	}
@@ -213,7 +213,7 @@ func end(t *testing.T, j journal.Journal) {
 		t.Error(err)
 	}
 	_, appended := j.Append(journal.ID{}, nil)
-	_, noted := j.Note(journal.ID{}, nil)
+	_, noted := j.Write(journal.ID{}, nil)
 	for _, err := range []error{appended, noted, j.Sync(1), j.Trim(1), j.Close(), j.Follow(0, nil)} {
 		if !errors.Is(err, journal.ErrClosed) {
 			t.Errorf("behind its end: %v", err)

@@ -7,7 +7,7 @@ import (
 	"pmg/store/journal"
 )
 
-// A Fault is what goes wrong with one Append or Note.
+// A Fault is what goes wrong with one Append or Write.
 type Fault uint8
 
 // The faults.
@@ -50,15 +50,15 @@ var ErrUnknown = fmt.Errorf("the journal did not answer in time")
 
 // Append implements journal.Journal.
 func (j *Journal) Append(id journal.ID, record []byte) (journal.Seq, error) {
-	seq, err := j.Note(id, record)
+	seq, err := j.Write(id, record)
 	if err != nil {
 		return 0, err
 	}
 	return seq, j.Sync(seq)
 }
 
-// Note implements journal.Journal.
-func (j *Journal) Note(id journal.ID, record []byte) (journal.Seq, error) {
+// Write implements journal.Journal.
+func (j *Journal) Write(id journal.ID, record []byte) (journal.Seq, error) {
 	if len(record) > journal.MaxRecord {
 		return 0, journal.ErrTooLarge
 	}

@@ -54,12 +54,12 @@ func (j *Journal) Append(id journal.ID, record []byte) (journal.Seq, error) {
 	return j.add(id, record)
 }
 
-// Note implements journal.Journal, and is Append.
-func (j *Journal) Note(id journal.ID, record []byte) (journal.Seq, error) {
+// Write implements journal.Journal, and is Append.
+func (j *Journal) Write(id journal.ID, record []byte) (journal.Seq, error) {
 	return j.Append(id, record)
 }
 
-// Sync implements journal.Journal: what was noted is safe.
+// Sync implements journal.Journal: what was written is safe.
 func (j *Journal) Sync(journal.Seq) error {
 	if j.ctx.Err() != nil {
 		return journal.ErrClosed
@@ -103,7 +103,7 @@ func (j *Journal) setDelay(err error) {
 	j.delay = err
 }
 
-// advance notes the place of a record that was acknowledged. One that is not behind all earlier ones means that the stream
+// advance records the place of a record that was acknowledged. One that is not behind all earlier ones means that the stream
 // has lost some.
 func (j *Journal) advance(seq journal.Seq) error {
 	j.mu.Lock()

@@ -230,7 +230,7 @@ func (j *Journal) Delay() error {
 	return j.delay
 }
 
-// fail notes that the stream is damaged.
+// fail records that the stream is damaged.
 func (j *Journal) fail(d *Damage) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()

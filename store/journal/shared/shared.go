@@ -25,7 +25,7 @@ import (
 var ErrDeposed = errors.New("another node has taken the work over")
 
 // A Journal is the journal of the store of one node. It implements journal.Journal, chooses the IDs of records itself, and
-// trims nothing: it notes what the store does not need any more.
+// trims nothing: it records what the store does not need any more.
 type Journal struct {
 	inner journal.Journal
 	node  uint32
@@ -163,8 +163,8 @@ func (j *Journal) lookBack(upTo journal.Seq, own journal.ID) (place journal.Seq,
 	return place, nil
 }
 
-// Note implements journal.Journal, and is Append.
-func (j *Journal) Note(id journal.ID, record []byte) (journal.Seq, error) {
+// Write implements journal.Journal, and is Append.
+func (j *Journal) Write(id journal.ID, record []byte) (journal.Seq, error) {
 	return j.Append(id, record)
 }
 
@@ -181,7 +181,7 @@ func (j *Journal) Follow(after journal.Seq, f func(journal.Seq, journal.ID, []by
 	return j.inner.Follow(after, f)
 }
 
-// Trim implements journal.Journal: it notes that this node's store needs nothing up to a place.
+// Trim implements journal.Journal: it records that this node's store needs nothing up to a place.
 func (j *Journal) Trim(upTo journal.Seq) error {
 	j.moved.Store(uint64(upTo))
 	return nil

@@ -17,21 +17,21 @@ type Draft struct {
 	Sections []*Entry // sections such as admin, each with its name; single options have no name
 	Accounts, Connectors,
 	Routes []*Entry
-	Notes []Note // about what is in no entry
+	Remarks []Remark // about what is in no entry
 }
 
-// A Note is a comment of the file. With Decide somebody must decide something.
-type Note struct {
+// A Remark is a comment of the file. With Decide somebody must decide something.
+type Remark struct {
 	Text   string
 	Decide bool
 }
 
 // An Entry is a section, or an entry of a list, with the comments that stand above it.
 type Entry struct {
-	Name   string // of a section
-	From   string // what it was made of, and where that stands
-	Notes  []Note
-	Fields []Field
+	Name    string // of a section
+	From    string // what it was made of, and where that stands
+	Remarks []Remark
+	Fields  []Field
 }
 
 // A Field is an option. Its value is a string, a Word, an int, a bool, a list of strings, a Flow, or a list of those.
@@ -72,22 +72,22 @@ func (e *Entry) Get(key string) any {
 
 // Tell adds a comment.
 func (e *Entry) Tell(format string, args ...any) {
-	e.Notes = append(e.Notes, Note{Text: fmt.Sprintf(format, args...)})
+	e.Remarks = append(e.Remarks, Remark{Text: fmt.Sprintf(format, args...)})
 }
 
 // Decide adds a comment about which somebody must decide.
 func (e *Entry) Decide(format string, args ...any) {
-	e.Notes = append(e.Notes, Note{fmt.Sprintf(format, args...), true})
+	e.Remarks = append(e.Remarks, Remark{fmt.Sprintf(format, args...), true})
 }
 
 // Tell adds a comment about what is in no entry.
 func (d *Draft) Tell(format string, args ...any) {
-	d.Notes = append(d.Notes, Note{Text: fmt.Sprintf(format, args...)})
+	d.Remarks = append(d.Remarks, Remark{Text: fmt.Sprintf(format, args...)})
 }
 
 // Decide adds a comment about what is in no entry, about which somebody must decide.
 func (d *Draft) Decide(format string, args ...any) {
-	d.Notes = append(d.Notes, Note{fmt.Sprintf(format, args...), true})
+	d.Remarks = append(d.Remarks, Remark{fmt.Sprintf(format, args...), true})
 }
 
 // Section returns the section with a name, which it adds if there is none.
@@ -104,17 +104,17 @@ func (d *Draft) Section(name string) *Entry {
 
 // Decisions returns how many comments somebody must decide about.
 func (d *Draft) Decisions() (n int) {
-	count := func(notes []Note) {
-		for _, note := range notes {
-			if note.Decide {
+	count := func(remarks []Remark) {
+		for _, remark := range remarks {
+			if remark.Decide {
 				n++
 			}
 		}
 	}
-	count(d.Notes)
+	count(d.Remarks)
 	for _, list := range [][]*Entry{d.Sections, d.Accounts, d.Connectors, d.Routes} {
 		for _, e := range list {
-			count(e.Notes)
+			count(e.Remarks)
 		}
 	}
 	return n

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// A Notebook is what comments are written to: an entry of a draft, or the draft itself.
-type Notebook interface {
+// A Remarker is what comments are written to: an entry of a draft, or the draft itself.
+type Remarker interface {
 	Tell(format string, args ...any)
 	Decide(format string, args ...any)
 }
@@ -17,15 +17,15 @@ type Notebook interface {
 // comments.
 type Source struct {
 	Kind, At string   // the rows of Kind say what becomes of its options; where it stands
-	Notes    Notebook // for what is wrong with a value
+	Remarks  Remarker // for what is wrong with a value
 	names    []string // in the order of the file
 	values   map[string]string
 	taken    map[string]bool
 }
 
 // NewSource returns a group without options.
-func NewSource(kind, at string, notes Notebook) *Source {
-	return &Source{Kind: kind, At: at, Notes: notes, values: map[string]string{}, taken: map[string]bool{}}
+func NewSource(kind, at string, remarks Remarker) *Source {
+	return &Source{Kind: kind, At: at, Remarks: remarks, values: map[string]string{}, taken: map[string]bool{}}
 }
 
 // Put adds an option, or gives it another value. It returns the value before.
@@ -74,7 +74,7 @@ func (g *Source) Number(name string, least, most int64) (int64, bool) {
 	}
 	n, err := strconv.ParseInt(s, 0, 64)
 	if err != nil || n < least || n > most {
-		g.Notes.Decide("%s is not a number from %d to %d: it is left out", g.Text(name), least, most)
+		g.Remarks.Decide("%s is not a number from %d to %d: it is left out", g.Text(name), least, most)
 		return 0, false
 	}
 	return n, true
@@ -91,7 +91,7 @@ func (g *Source) Real(name string) (float64, bool) {
 	}
 	f, err := strconv.ParseFloat(s, 64)
 	if err != nil || math.IsNaN(f) || f < 0 || f > mostReal {
-		g.Notes.Decide("%s is not a number from 0 to %.0f: it is left out", g.Text(name), mostReal)
+		g.Remarks.Decide("%s is not a number from 0 to %.0f: it is left out", g.Text(name), mostReal)
 		return 0, false
 	}
 	return f, true
@@ -119,7 +119,7 @@ func (g *Source) List(name string) (words []string) {
 }
 
 // Rest writes a comment for each option that nothing has taken: why it has no effect, by the table.
-func (g *Source) Rest(notes Notebook, table []Row) {
+func (g *Source) Rest(remarks Remarker, table []Row) {
 	rows := map[string]Row{}
 	for _, r := range table {
 		if r.Group == g.Kind {
@@ -131,13 +131,13 @@ func (g *Source) Rest(notes Notebook, table []Row) {
 		switch {
 		case g.taken[name]:
 		case !known:
-			notes.Decide("%s: pmg import does not know this option of %s", g.Text(name), g.Kind)
+			remarks.Decide("%s: pmg import does not know this option of %s", g.Text(name), g.Kind)
 		case r.To != "":
-			notes.Tell("%s: has no effect here", g.Text(name))
+			remarks.Tell("%s: has no effect here", g.Text(name))
 		case r.Decide:
-			notes.Decide("%s: %s", g.Text(name), r.Why)
+			remarks.Decide("%s: %s", g.Text(name), r.Why)
 		default:
-			notes.Tell("%s: %s", g.Text(name), r.Why)
+			remarks.Tell("%s: %s", g.Text(name), r.Why)
 		}
 	}
 }

@@ -24,9 +24,9 @@ func (d *Draft) Bytes() []byte {
 	for line := range strings.Lines(legend) {
 		w.comment(0, strings.TrimSpace(line), false)
 	}
-	if len(d.Notes) > 0 {
+	if len(d.Remarks) > 0 {
 		w.Line(0, "")
-		w.notes(0, d.Notes)
+		w.remarks(0, d.Remarks)
 	}
 	for _, e := range d.Sections {
 		w.section(e)
@@ -40,10 +40,10 @@ func (d *Draft) Bytes() []byte {
 // A writer writes a draft.
 type writer struct{ document.Writer }
 
-// notes writes comments, those about which somebody must decide first.
-func (w *writer) notes(depth int, notes []Note) {
+// remarks writes comments, those about which somebody must decide first.
+func (w *writer) remarks(depth int, remarks []Remark) {
 	for _, decide := range []bool{true, false} {
-		for _, n := range notes {
+		for _, n := range remarks {
 			if n.Decide == decide {
 				w.comment(depth, n.Text, decide)
 			}
@@ -80,7 +80,7 @@ func printable(text string) string {
 }
 
 func (w *writer) section(e *Entry) {
-	if len(e.Fields)+len(e.Notes) == 0 {
+	if len(e.Fields)+len(e.Remarks) == 0 {
 		return
 	}
 	w.Line(0, "")
@@ -99,7 +99,7 @@ func (w *writer) head(depth int, e *Entry) {
 	if e.From != "" {
 		w.comment(depth, e.From, false)
 	}
-	w.notes(depth, e.Notes)
+	w.remarks(depth, e.Remarks)
 }
 
 // list writes the entries of a list, also an empty one, so that it is seen not to be missing.

@@ -75,19 +75,19 @@ func (t *translator) addMT() {
 			t.leaveOut(&r, why)
 			continue
 		}
-		var notes []draft.Note
+		var remarks []draft.Remark
 		if price := strings.Trim(r.price, "0."); price != "" && r.price[0] >= '0' && r.price[0] <= '9' {
-			notes = append(notes, draft.Note{Text: fmt.Sprintf("rate %s: %s", r.price, money), Decide: true})
+			remarks = append(remarks, draft.Remark{Text: fmt.Sprintf("rate %s: %s", r.price, money), Decide: true})
 		}
 		if c.accounts == nil {
 			for _, from := range []string{serverSMPP, serverHTTP} {
-				t.write(&r, notes, &c, draft.Field{Key: "from", Value: from}, to)
-				notes = nil
+				t.write(&r, remarks, &c, draft.Field{Key: "from", Value: from}, to)
+				remarks = nil
 			}
 		}
 		for _, a := range c.accounts {
-			t.write(&r, notes, &c, draft.Field{Key: "account", Value: a}, to)
-			notes = nil
+			t.write(&r, remarks, &c, draft.Field{Key: "account", Value: a}, to)
+			remarks = nil
 		}
 	}
 }
@@ -114,8 +114,8 @@ func (t *translator) addMO() {
 	}
 }
 
-func (t *translator) write(r *route, notes []draft.Note, c *condition, first draft.Field, to []draft.Flow) {
-	e := &draft.Entry{From: fmt.Sprintf("From %s %d, line %d.", r.kind, r.order, r.Line), Notes: notes}
+func (t *translator) write(r *route, remarks []draft.Remark, c *condition, first draft.Field, to []draft.Flow) {
+	e := &draft.Entry{From: fmt.Sprintf("From %s %d, line %d.", r.kind, r.order, r.Line), Remarks: remarks}
 	if len(c.whole) > 0 {
 		e.Decide(
 			"the filter is of a whole address, %s, and a route of PMG is of prefixes: it takes longer ones, too, unless "+

@@ -97,8 +97,8 @@ func (t *translator) hasLongName() bool {
 }
 
 // source returns a record as options that are taken one by one.
-func source(kind string, r *Record, notes draft.Notebook) *draft.Source {
-	g := draft.NewSource(kind, fmt.Sprintf("line %d", r.Line()), notes)
+func source(kind string, r *Record, remarks draft.Remarker) *draft.Source {
+	g := draft.NewSource(kind, fmt.Sprintf("line %d", r.Line()), remarks)
 	for _, o := range r.Options {
 		if o.Value == "None" {
 			o.Value = ""

@@ -88,7 +88,7 @@ func (a *account) rights(g *draft.Source) {
 	}
 }
 
-// receives notes that a route leads to the account.
+// receives records that a route leads to the account.
 func (a *account) receives() {
 	if a.onlyHTTP && !a.pulls {
 		a.pulls = true

@@ -3,11 +3,11 @@ package kannel
 import "pmg/cmd/pmg/migrate/draft"
 
 // newGroup returns a group. Of an option that is given twice the last one counts, as for Kannel.
-func newGroup(of *Group, notes draft.Notebook) *draft.Source {
-	g := draft.NewSource(of.Kind, of.At, notes)
+func newGroup(of *Group, remarks draft.Remarker) *draft.Source {
+	g := draft.NewSource(of.Kind, of.At, remarks)
 	for _, o := range of.Options {
 		if before, twice := g.Put(o.Name, o.Value); twice && before != o.Value {
-			notes.Decide("%s is given twice: the one in %s counts, as for Kannel", o.Name, o.At)
+			remarks.Decide("%s is given twice: the one in %s counts, as for Kannel", o.Name, o.At)
 		}
 	}
 	return g

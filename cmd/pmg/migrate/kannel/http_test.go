@@ -255,13 +255,13 @@ func TestExpressions(t *testing.T) {
 	} {
 		e := &draft.Entry{}
 		got := expression(e, "option", row.text, row.group)
-		if got != row.made || len(e.Notes) != len(row.comments) {
-			t.Errorf("%s: %q, %+v", row.text, got, e.Notes)
+		if got != row.made || len(e.Remarks) != len(row.comments) {
+			t.Errorf("%s: %q, %+v", row.text, got, e.Remarks)
 			continue
 		}
 		for i, words := range row.comments {
-			if !strings.Contains(e.Notes[i].Text, words) {
-				t.Errorf("%s: %+v, want %q", row.text, e.Notes, words)
+			if !strings.Contains(e.Remarks[i].Text, words) {
+				t.Errorf("%s: %+v, want %q", row.text, e.Remarks, words)
 			}
 		}
 	}

@@ -176,7 +176,7 @@ func TestRoutes(t *testing.T) {
 		}
 		d := translate(t, text)
 		c := load(t, d)
-		unsure := slices.ContainsFunc(d.Notes, func(n draft.Note) bool { return strings.Contains(n.Text, "no list refuses the others") })
+		unsure := slices.ContainsFunc(d.Remarks, func(n draft.Remark) bool { return strings.Contains(n.Text, "no list refuses the others") })
 		for _, number := range []string{"4", "41", "4612", "46712", "46701", "4912", "512", "61"} {
 			for i := range c.Accounts {
 				a := &c.Accounts[i]

@@ -113,14 +113,14 @@ func (m *template) fill(e *draft.Entry, text string) (filled string, lacks []str
 			lacks = append(lacks, fmt.Sprintf("%s (%s)", written, x.why))
 			continue
 		}
-		m.note(e, written, x)
+		m.add(e, written, x)
 		b.WriteString(x.field)
 	}
 	return b.String(), lacks
 }
 
-// note notes what an escape brings, and writes a comment about what differs.
-func (m *template) note(e *draft.Entry, written string, x escape) {
+// add records what an escape brings, and writes a comment about what differs.
+func (m *template) add(e *draft.Entry, written string, x escape) {
 	switch written {
 	case "%p", "%q":
 		m.recipient = true

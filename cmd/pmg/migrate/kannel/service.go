@@ -40,7 +40,7 @@ func (t *translator) addService(of *Group) {
 		s.keywords = append(s.keywords, w)
 	}
 	if len(words) > 0 && len(s.keywords) == 0 {
-		t.draft.Notes = append(t.draft.Notes, e.Notes...)
+		t.draft.Remarks = append(t.draft.Remarks, e.Remarks...)
 		return
 	}
 	for _, id := range g.List("accepted-smsc") {

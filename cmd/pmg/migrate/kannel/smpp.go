@@ -46,7 +46,7 @@ func (t *translator) smpp(s *smsc, g *draft.Source) {
 		r.entry = &draft.Entry{From: e.From, Fields: fields}
 		r.sends, r.wanted, r.each = false, s.wanted+"-receiver", 0
 		if !sends {
-			r.entry.Notes, r.wanted = e.Notes, s.wanted
+			r.entry.Remarks, r.wanted = e.Remarks, s.wanted
 			t.add(&r)
 			return
 		}

@@ -84,7 +84,7 @@ func (s *smsc) routing(g *draft.Source) {
 		for _, p := range g.List(o.name) {
 			digits := strings.TrimPrefix(p, "+")
 			if strings.Trim(digits, "0123456789") != "" || digits == "" {
-				g.Notes.Decide("%s has %q, which are no digits: it is left out", o.name, p)
+				g.Remarks.Decide("%s has %q, which are no digits: it is left out", o.name, p)
 				continue
 			}
 			*o.to = append(*o.to, digits)
@@ -99,7 +99,7 @@ func (s *smsc) routing(g *draft.Source) {
 		s.unrouted = true
 	}
 	if s.unrouted {
-		g.Notes.Decide(
+		g.Remarks.Decide(
 			"no route leads here: which messages it takes is not known without what could not be translated; write its routes",
 		)
 	}
@@ -182,9 +182,9 @@ func (t *translator) add(s *smsc) {
 		if other.sameAs(s) {
 			other.instances += s.instances
 			other.entry.From += " " + s.entry.From
-			for _, n := range s.entry.Notes {
-				if !slices.Contains(other.entry.Notes, n) {
-					other.entry.Notes = append(other.entry.Notes, n)
+			for _, n := range s.entry.Remarks {
+				if !slices.Contains(other.entry.Remarks, n) {
+					other.entry.Remarks = append(other.entry.Remarks, n)
 				}
 			}
 			return

@@ -80,16 +80,16 @@ func Translate(name string, groups []*Group, password func() string) *draft.Draf
 	return d
 }
 
-// single notes a group that a configuration may have once.
-func (t *translator) single(to **draft.Source, g *Group, notes *draft.Entry) {
+// single records a group that a configuration may have once.
+func (t *translator) single(to **draft.Source, g *Group, remarks *draft.Entry) {
 	if (*to).At != "" {
 		t.draft.Decide(
 			"group %s in %s: there is one already, in %s; this one is left out, with %s", g.Kind, g.At, (*to).At, namesOf(g),
 		)
 		return
 	}
-	notes.From = from(g)
-	*to = newGroup(g, notes)
+	remarks.From = from(g)
+	*to = newGroup(g, remarks)
 }
 
 // from says what an entry was made of.
@@ -156,8 +156,8 @@ func (t *translator) addCore() {
 	}
 	t.core.Rest(admin, Table())
 	if t.in == nil {
-		if notes, ok := t.smsbox.Notes.(*draft.Entry); ok {
-			t.draft.Notes = append(t.draft.Notes, notes.Notes...)
+		if remarks, ok := t.smsbox.Remarks.(*draft.Entry); ok {
+			t.draft.Remarks = append(t.draft.Remarks, remarks.Remarks...)
 		}
 		t.smsbox.Rest(t.draft, Table())
 	}
@@ -176,10 +176,10 @@ func (t *translator) addSendsms() {
 		return
 	}
 	e := &draft.Entry{From: fmt.Sprintf("From group smsbox, %s.", g.At)}
-	if notes, ok := g.Notes.(*draft.Entry); ok {
-		e.Notes = notes.Notes
+	if remarks, ok := g.Remarks.(*draft.Entry); ok {
+		e.Remarks = remarks.Remarks
 	}
-	g.Notes, t.in = e, e
+	g.Remarks, t.in = e, e
 	e.Set("name", draft.Name("sendsms", t.names))
 	e.Set("direction", draft.Word("in"))
 	e.Set("protocol", draft.Word("http"))

@@ -7,30 +7,30 @@ import (
 	"pmg/config"
 )
 
-// noting holds slots until the store has recorded that their messages are about to be sent. With
+// intents holds slots until the store has recorded that their messages are about to be sent. With
 // on_unknown: fail a message must not be sent again if the gateway is killed before the peer's
 // answer.
-type noting struct {
-	waiting []notedSlot // from first on, in the order of their notes
+type intents struct {
+	waiting []intent // from first on, in the order of their intents
 	first   int
 	dropped bool // a session takes no more requests, and some of these slots may be its own
 
 	passed []*Slot // slots whose messages leave after a plugin was asked about them; in the order of its answers
 }
 
-// A notedSlot is a slot and the number of the note that its message waits for.
-type notedSlot struct {
-	slot *Slot
-	note uint64
+// An intent is a slot and the number by which the store knows that its message is about to leave.
+type intent struct {
+	slot  *Slot
+	token uint64
 }
 
 // add adds a slot. The slots that have left are removed when they are more than those that wait.
-func (n *noting) add(slot *Slot, note uint64) {
+func (n *intents) add(slot *Slot, token uint64) {
 	if n.first > len(n.waiting)/2 {
 		n.waiting = slices.Delete(n.waiting, 0, n.first)
 		n.first = 0
 	}
-	n.waiting = append(n.waiting, notedSlot{slot, note})
+	n.waiting = append(n.waiting, intent{slot, token})
 }
 
 // Next removes and returns the next slot. Either the slot holds a message that must be
@@ -38,13 +38,13 @@ func (n *noting) add(slot *Slot, note uint64) {
 // nothing can be done now. Then again is the time of the next call, or 0 if only another
 // event allows one.
 func (l *Lane) Next(now int64) (slot *Slot, again int64) {
-	if len(l.noting.waiting) > 0 {
-		if slot = l.nextNoted(now); slot != nil {
+	if len(l.Window.intents.waiting) > 0 {
+		if slot = l.nextStored(now); slot != nil {
 			return slot, 0
 		}
 	}
 	for kept := 0; ; {
-		if slot = l.noting.nextPassed(l, now); slot == nil {
+		if slot = l.Window.intents.nextPassed(l, now); slot == nil {
 			if slot, again = l.next(now); slot == nil || slot.Outlet == nil || slot.Inquiry != nil {
 				return slot, again
 			}
@@ -55,28 +55,28 @@ func (l *Lane) Next(now int64) (slot *Slot, again int64) {
 				continue
 			}
 		}
-		if !l.isNoting() {
+		if !l.storesIntents() {
 			return slot, 0
 		}
-		note := l.policy.Notes.Leaves(l, slot.Message)
-		if note == 0 {
+		token := l.policy.Intents.Leaves(l, slot.Message)
+		if token == 0 {
 			return slot, 0
 		}
-		l.noting.add(slot, note)
+		l.Window.intents.add(slot, token)
 	}
 }
 
-// isNoting reports whether messages leave only after a note.
-func (l *Lane) isNoting() bool { return l.Config().OnUnknown == config.Fail }
+// storesIntents reports whether messages leave only after the store has their intents.
+func (l *Lane) storesIntents() bool { return l.Config().OnUnknown == config.Fail }
 
-// nextNoted returns the slot of the first message, if its note is safe. Messages whose
+// nextStored returns the slot of the first message, if its intent is safe. Messages whose
 // sessions take no more requests return to their queues.
-func (l *Lane) nextNoted(now int64) (slot *Slot) {
-	n := &l.noting
+func (l *Lane) nextStored(now int64) (slot *Slot) {
+	n := &l.Window.intents
 	if n.dropped {
 		n.dropped = false
 		n.waiting, n.first = slices.Delete(n.waiting, 0, n.first), 0
-		n.waiting = slices.DeleteFunc(n.waiting, func(w notedSlot) bool {
+		n.waiting = slices.DeleteFunc(n.waiting, func(w intent) bool {
 			if w.slot.Outlet.takesMore() {
 				return false
 			}
@@ -84,9 +84,9 @@ func (l *Lane) nextNoted(now int64) (slot *Slot) {
 			return true
 		})
 	}
-	if n.first < len(n.waiting) && l.policy.Notes.IsNoted(n.waiting[n.first].note) {
+	if n.first < len(n.waiting) && l.policy.Intents.IsStored(n.waiting[n.first].token) {
 		slot = n.waiting[n.first].slot
-		n.waiting[n.first] = notedSlot{}
+		n.waiting[n.first] = intent{}
 		n.first++
 	}
 	if n.first == len(n.waiting) {

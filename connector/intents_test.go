@@ -9,7 +9,7 @@ import (
 
 // With on_unknown: fail a message leaves when the note of that is safe, and takes its place
 // in the window before.
-func TestNoting(t *testing.T) {
+func TestIntents(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, "instances: 1, window: 2, on_unknown: fail")
 	d.submit("a", 3, nil)
@@ -48,7 +48,7 @@ func TestNoting(t *testing.T) {
 }
 
 // Without it there are no notes.
-func TestNoNoting(t *testing.T) {
+func TestNoIntents(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, "instances: 1, window: 2")
 	d.submit("a", 2, nil)
@@ -62,14 +62,14 @@ func TestNoNoting(t *testing.T) {
 
 // Messages leave in the order of their notes. Those of a session that ends do not wait until the
 // notes before theirs are safe.
-func TestNotingOrder(t *testing.T) {
+func TestIntentsOrder(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, "instances: 2, window: 2, on_unknown: fail, static: true")
 	stays, ends := d.connect(), d.connect()
 	d.submit("a", 4, nil)
 	d.want("nothing is noted", 0, 0, 0)
 	var kept, back []uint64
-	for _, n := range d.noting.waiting {
+	for _, n := range d.Window.intents.waiting {
 		if n.slot.Link == stays {
 			kept = append(kept, n.slot.Message.ID)
 		} else {
@@ -93,12 +93,12 @@ func TestNotingOrder(t *testing.T) {
 }
 
 // What waits for a note takes room for itself, and not for all that have waited.
-func TestNotingRoom(t *testing.T) {
+func TestIntentsRoom(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, "instances: 1, window: 10, on_unknown: fail, static: true")
 	d.connect()
 	d.submit("a", 10_000, nil)
-	for id := uint64(0); len(d.noting.waiting) > 0 || id == 0; d.noted++ { // always a part of them
+	for id := uint64(0); len(d.Window.intents.waiting) > 0 || id == 0; d.noted++ { // always a part of them
 		d.send()
 		for len(d.under) > 0 {
 			if id++; d.under[0].Message.ID != id {
@@ -107,13 +107,13 @@ func TestNotingRoom(t *testing.T) {
 			d.answer(sms.OK)
 		}
 	}
-	if n := cap(d.noting.waiting); n > 100 {
+	if n := cap(d.Window.intents.waiting); n > 100 {
 		t.Errorf("room for %d", n)
 	}
 	d.wantEmpty()
 }
 
-func BenchmarkNoting(b *testing.B) {
+func BenchmarkIntents(b *testing.B) {
 	const window = 10_000
 	d := newDesk(b, "instances: 1, window: 10000, on_unknown: fail, static: true")
 	d.connect()

@@ -2,17 +2,17 @@ package store
 
 import "sync/atomic"
 
-// A Journal is where changes are written. It is safe for concurrent use, and its lock is its own. Its
+// A Log is where changes are written. It is safe for concurrent use, and its lock is its own. Its
 // maker is called after each commit with the position up to which that has committed.
-type Journal interface {
+type Log interface {
 	// Write adds changes to what is committed next, and returns the position of that. add may not
 	// write, nor wait. What it adds is committed together, when Commit has been called or much has been written.
 	Write(add func(*Batch)) Position
-	// Append does the same with changes that were collected outside of the journal's lock. The batch can be used again.
+	// Append does the same with changes that were collected outside of the log's lock. The batch can be used again.
 	Append(b *Batch) Position
-	// NoteEnds writes what was added so far to the disk if messages have ended with it, so that none of them comes back when the
+	// WriteEnds writes what was added so far to the disk if messages have ended with it, so that none of them comes back when the
 	// process is killed before the next commit. It does not wait for the disk.
-	NoteEnds()
+	WriteEnds()
 	// Commit asks for a commit of what was written, and does not wait for it.
 	Commit()
 	// CommitSoon asks for one that new messages may still join. It is for changes that nobody waits
@@ -26,15 +26,15 @@ type Journal interface {
 	SyncSoon() error
 	// Since returns when the commit under way began, by the clock; 0: there is none. It takes no lock.
 	Since() int64
-	// Stats returns what the journal has counted.
-	Stats() JournalStats
-	// Close commits what was written, and ends the journal. What is written afterwards is lost, and
+	// Stats returns what the log has counted.
+	Stats() LogStats
+	// Close commits what was written, and ends the log. What is written afterwards is lost, and
 	// so is what cannot be committed.
 	Close()
 }
 
-// JournalStats are what a Journal has counted.
-type JournalStats struct {
+// LogStats are what a Journal has counted.
+type LogStats struct {
 	Commits int64 // batches committed
 	Failed  int64 // batches whose commit failed
 	Changes int64 // changes in the batches that were committed

@@ -1,0 +1,198 @@
+package connector
+
+import (
+	"sync/atomic"
+
+	"pmg/sms"
+)
+
+// A Window is by what a lane's messages leave: the slots of its sessions and couriers, which of them are taken, and what takes
+// one apart from the queues: the sessions for messages that are sent alone (suspects.go), operations (inquiry.go), and messages
+// whose intent the store does not have yet (intents.go). It knows nothing of what waits in queues.
+type Window struct {
+	lane   *Lane
+	online atomic.Int64 // sessions that can be given messages
+
+	// The rest belongs to the lane's dispatching goroutine.
+	slots    Slots
+	intents  intents
+	dialing  int // instances that are being connected
+	inFlight int
+	suspects suspects
+	quiet    []*Outlet // those that log out and have no request under way
+	asking   asking
+}
+
+// Attach makes the instances of an out connector available, and returns those that must be
+// connected now. It is called again when the configured number has changed: it adds new
+// instances, or removes unconnected ones.
+func (w *Window) Attach() (dial []*Instance) {
+	if w.lane.Config().Listens() {
+		return nil
+	}
+	for back := w.slots.Back(); back != nil && w.lane.Home().ReturnSurplus(back.Instance); back = w.slots.Back() {
+		unlink(back)
+	}
+	for i := w.lane.Home().Acquire(); i != nil; i = w.lane.Home().Acquire() {
+		if w.lane.Config().IsStatic() {
+			dial = append(dial, i)
+		} else {
+			w.slots.Park(i)
+		}
+	}
+	w.dialing += len(dial)
+	return dial
+}
+
+// Park takes back an instance that was being connected and is not needed any more. It
+// returns true if the instance is needed again meanwhile, and must be connected.
+func (w *Window) Park(i *Instance) (dial bool) {
+	switch {
+	case w.lane.Home().ReturnSurplus(i):
+	case w.lane.Home().IsWanted() && !w.lane.isDrained():
+		return true // it was surplus, but other instances have been returned meanwhile
+	default:
+		w.slots.Park(i)
+	}
+	w.dialing--
+	return false
+}
+
+// Bound adds a session that has logged in. takes reports whether the session can be given
+// messages.
+func (w *Window) Bound(link *Link, takes bool) {
+	link.boundAt = link.BoundAt
+	if !w.lane.ToClient() && !w.lane.Config().Listens() {
+		w.dialing--
+		w.lane.stats().Failing.Store(0)
+	}
+	if takes {
+		w.Open(&link.Outlet)
+	}
+}
+
+// NewOutlet returns an outlet without a session, by which a courier takes so many messages at a time. home counts it.
+func NewOutlet(home *Connector, courier Courier, window int) *Outlet {
+	return &Outlet{Courier: courier, home: home, window: window}
+}
+
+// Open adds an outlet, which is given messages from now on.
+func (w *Window) Open(o *Outlet) {
+	o.balanced = w.lane.ToClient()
+	w.slots.Open(o, o.window)
+	w.online.Add(1)
+	o.home.online.Add(1)
+	w.lane.moving.downSince, w.lane.moving.rest = 0, 0
+}
+
+// LoggingOut removes the free slots of an outlet, so that it gets no more messages. Quiet informs its
+// courier when none is under way.
+func (w *Window) LoggingOut(o *Outlet) {
+	w.removeSlots(o)
+	o.supply = leaving
+	w.checkQuiet(o)
+}
+
+func (w *Window) removeSlots(o *Outlet) {
+	w.suspects.release(w.lane, o)
+	w.intents.dropped = true
+	if w.slots.Drop(o) {
+		w.online.Add(-1)
+		o.home.online.Add(-1)
+	}
+}
+
+// checkQuiet records an outlet that logs out and has no request under way.
+func (w *Window) checkQuiet(o *Outlet) {
+	if o.supply == leaving && o.used == 0 {
+		o.supply = stopped
+		w.quiet = append(w.quiet, o)
+	}
+}
+
+// Quiet informs the couriers that get no more messages and have no request under way any more.
+func (w *Window) Quiet(now int64) {
+	for _, o := range w.quiet {
+		o.Courier.Quiet(now)
+	}
+	w.quiet = w.quiet[:0]
+}
+
+// Over records the end of an outlet. Its requests under way will not be answered any more.
+func (w *Window) Over(o *Outlet) {
+	o.atEnd = o.used
+	w.removeSlots(o)
+}
+
+// Closed takes back an instance whose socket is closed, and reports whether it must be
+// connected again.
+func (w *Window) Closed(now int64, link *Link) (dial bool) {
+	link.Instance.SetLink(nil)
+	if !link.WasBound() {
+		w.dialing--
+	}
+	rest := link.Instance.ended(link, now)
+	w.lane.policy.Links.Disconnected(now, link, rest)
+	switch {
+	case w.lane.gone:
+	case !w.lane.ToClient() && w.lane.Home().ReturnSurplus(link.Instance):
+	case w.lane.Home().IsWanted() && !w.lane.isDrained():
+		w.dialing++
+		return true
+	default:
+		w.slots.Park(link.Instance) // Next takes it when a message is due
+	}
+	return false
+}
+
+// isDrained reports whether the gateway is stopping and the lane has nothing more to send.
+// What waits in a durable store is sent after the next start. With another one, messages on their way
+// to the lane count, scheduled ones do not.
+func (l *Lane) isDrained() bool {
+	switch {
+	case !l.policy.Process.Draining():
+		return false
+	case l.policy.Bodies.Durable():
+		return true
+	}
+	l.countDone()
+	return l.Queued.Load() == 0
+}
+
+// Online returns how many sessions can be given messages. It is safe for concurrent use.
+func (w *Window) Online() int { return int(w.online.Load()) }
+
+// putBack frees a slot. It reports whether its message was the only one under way
+// when its session ended.
+func (w *Window) putBack(slot *Slot, code sms.Code) (alone bool) {
+	w.inFlight--
+	o := slot.Outlet
+	alone = o.atEnd == 1 || code == sms.BadState && o.suspect == slot
+	w.suspects.answered(w.lane, slot)
+	if code == sms.Timeout {
+		w.slots.Freeze(slot)
+		w.checkQuiet(o)
+		return alone
+	}
+	w.slots.Put(slot)
+	w.checkQuiet(o)
+	if o.frozen != nil && code != sms.Lost {
+		w.slots.Thaw(o)
+	}
+	return alone
+}
+
+// EachUnderWay calls f for every message of an out connector's lane that was sent and is not
+// answered. f must not change the lane.
+func (w *Window) EachUnderWay(f func(m *sms.Message)) {
+	if w.lane.ToClient() {
+		return
+	}
+	w.lane.Home().Links(func(link *Link) {
+		for _, slot := range link.slots {
+			if slot.Message != nil && slot.Inquiry == nil {
+				f(slot.Message)
+			}
+		}
+	})
+}
