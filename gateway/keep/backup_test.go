@@ -1,4 +1,4 @@
-package gateway
+package keep_test
 
 import (
 	"os"
@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"pmg/gateway/roomtest"
 	"pmg/store"
 )
 
@@ -19,14 +20,12 @@ func TestBackUpWhere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, _, _ := start(t, "")
-	if err := g.Keep(s); err != nil {
-		t.Fatal(err)
-	}
+	g := roomtest.New(t, roomtest.Operator(""))
+	g.Keeper.Open(s, func(store.Position, error) {})
 	try := func(backups, name, want string) {
 		t.Helper()
 		cfg := *g.Node.Config()
-		cfg.Store.Dir, cfg.PDULog.Dir, cfg.Events.Dir, cfg.Store.Backups = in("data"), in("pdulog"), "", backups
+		cfg.Store.Dir, cfg.PDULog.Dir, cfg.Events.Dir, cfg.Stats.Dir, cfg.Store.Backups = in("data"), in("pdulog"), "", in("stats"), backups
 		g.Node.SetConfig(&cfg)
 		dir, err := g.Keeper.BackUp(name)
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) || err == nil && dir != filepath.Join(backups, name) {
@@ -39,6 +38,10 @@ func TestBackUpWhere(t *testing.T) {
 	}
 	try(in("data"), "copy", "lies in store.dir")
 	try(in("pdulog/a"), "copy", "lies in pdulog.dir")
+	try(in(""), "stats", "lies in stats.dir") // the copy would be the directory
+	try(in("stats"), "copy", "lies in stats.dir")
+	try(in(""), "data2", "") // beside one of a name that begins alike
+	try(in("..backups"), strings.Repeat("a", 64), "")
 	if err := os.Symlink(in("data"), in("link")); err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +64,7 @@ func TestBackUpWhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	try(in("backups"), "tuesday", "every user of the machine may write")
-	if err := g.Close(); err != nil {
+	if err := g.Keeper.Close(); err != nil {
 		t.Error(err)
 	}
 }
