@@ -87,8 +87,8 @@ func (p *till) want(why string, balance, reserved sms.Money) {
 // stores carries out a change of the store.
 func (p *till) stores(change func(b *store.Batch)) {
 	p.t.Helper()
-	p.ground.Keeper.Journal.Write(change)
-	if err := p.ground.Keeper.Journal.Sync(); err != nil {
+	p.ground.Keeper.Batches.Write(change)
+	if err := p.ground.Keeper.Batches.Sync(); err != nil {
 		p.t.Fatal(err)
 	}
 }

@@ -116,8 +116,8 @@ func TestPutInMemory(t *testing.T) {
 	if at := p.Keeper.KeepState(p.share().Lane, waits); !at.IsZero() {
 		t.Error("its state is stored")
 	}
-	if note := p.Keeper.Leaves(p.share().Lane, waits); note != 0 || !p.Keeper.IsNoted(note) {
-		t.Errorf("it leaves behind note %d", note)
+	if token := p.Keeper.Leaves(p.share().Lane, waits); token != 0 || !p.Keeper.IsStored(token) {
+		t.Errorf("it leaves with intent %d", token)
 	}
 	p.sync()
 	if m, _, _ := p.read(waits.ID); m != nil {
@@ -150,13 +150,13 @@ func TestKeepState(t *testing.T) {
 		t.Error("it waits for no commit")
 	}
 	want("it waits again", 3, false)
-	note := p.Keeper.Leaves(l, m)
-	if note == 0 || p.Keeper.IsNoted(note) {
-		t.Errorf("note %d is safe before its commit", note)
+	token := p.Keeper.Leaves(l, m)
+	if token == 0 || p.Keeper.IsStored(token) {
+		t.Errorf("intent %d is safe before its commit", token)
 	}
 	want("it leaves", 3, true)
-	if !p.Keeper.IsNoted(note) {
-		t.Error("its note is not safe")
+	if !p.Keeper.IsStored(token) {
+		t.Error("its intent is not safe")
 	}
 	m.Attempts = 4
 	p.Keeper.Stays(l, m)

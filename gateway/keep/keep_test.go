@@ -10,9 +10,9 @@ import (
 	"pmg/connector"
 	"pmg/gateway/keep"
 	"pmg/gateway/roomtest"
-	"pmg/journal"
 	"pmg/sms"
 	"pmg/store"
+	"pmg/store/journal"
 )
 
 var errDisk = errors.New("input/output error")
@@ -94,13 +94,13 @@ func TestGoOn(t *testing.T) {
 	p.Keeper.Put(keep.Accepted{Message: m, Share: p.share()}, nil)
 	p.Keeper.Leaves(p.share().Lane, m)
 	p.disk.fail(errDisk)
-	if err := p.Keeper.Journal.Sync(); err == nil {
+	if err := p.Keeper.Batches.Sync(); err == nil {
 		t.Fatal("it is stored")
 	}
-	note := p.Keeper.Leaves(p.share().Lane, m)
+	token := p.Keeper.Leaves(p.share().Lane, m)
 	p.Keeper.GoOn()
-	if p.Keeper.IsNoted(note) {
-		t.Error("a note is safe whose commit has failed")
+	if p.Keeper.IsStored(token) {
+		t.Error("an intent is safe whose commit has failed")
 	}
 	p.disk.fail(nil)
 	p.sync()
@@ -211,7 +211,7 @@ func TestFind(t *testing.T) {
 	err := p.Keeper.Find(func() error { // which fails and is over before the end
 		p.disk.fail(errDisk)
 		p.Keeper.Put(keep.Accepted{Message: p.message()}, nil)
-		err := p.Keeper.Journal.Sync()
+		err := p.Keeper.Batches.Sync()
 		p.disk.fail(nil)
 		if err == nil {
 			t.Error("it is stored")

@@ -119,7 +119,7 @@ func TestErasing(t *testing.T) {
 	p := newRig(t)
 	each := func() (keys string, err error) {
 		e := keep.NewErasing(p.Keeper)
-		err = e.EachNote(t.Context(), func(n *store.Noted) error {
+		err = e.EachNote(t.Context(), func(n *store.Note) error {
 			if ok, err := e.IsStill(n); !ok || err != nil {
 				t.Error(ok, err)
 			}
@@ -129,7 +129,7 @@ func TestErasing(t *testing.T) {
 		return keys, err
 	}
 	p.Keeper.Open(p.disk.Store, func(store.Position, error) {})
-	p.Keeper.Journal.Write(func(b *store.Batch) { b.Note(store.KindPaid, []byte("a"), nil, 7) })
+	p.Keeper.Batches.Write(func(b *store.Batch) { b.Note(store.KindPaid, []byte("a"), nil, 7) })
 	if keys, err := each(); keys != "a" || err != nil {
 		t.Errorf("the notes are %q, %v", keys, err)
 	}
@@ -149,7 +149,7 @@ func TestErasing(t *testing.T) {
 		t.Errorf("the notes are %q, %v", keys, err)
 	}
 	e = keep.NewErasing(p.Keeper)
-	if still, err := e.IsStill(&store.Noted{}); still || err != nil {
+	if still, err := e.IsStill(&store.Note{}); still || err != nil {
 		t.Error(still, err)
 	}
 	if err := e.Purge(t.Context(), func() error { return errors.New("called") }); err != nil {

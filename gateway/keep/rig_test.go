@@ -138,7 +138,7 @@ func (p *rig) put(n int) (ids []uint64) {
 
 func (p *rig) sync() {
 	p.t.Helper()
-	if err := p.Keeper.Journal.Sync(); err != nil {
+	if err := p.Keeper.Batches.Sync(); err != nil {
 		p.t.Fatal(err)
 	}
 }

@@ -49,7 +49,7 @@ func TestUpkeep(t *testing.T) {
 		}
 		p.disk.fail(errDisk)
 		p.Keeper.SetAside(p.message(), store.Lane{}, store.Parked, "for a test")
-		if err := p.Keeper.Journal.Sync(); err == nil {
+		if err := p.Keeper.Batches.Sync(); err == nil {
 			t.Fatal("it is stored")
 		}
 		p.disk.fail(nil)
