@@ -72,17 +72,3 @@ func (e *engineNow) Do(_ *connector.Lane, f func(now int64)) bool {
 }
 
 func (*engineNow) Committed(store.Position, error) {}
-
-// withDisk makes the gateway store messages on a disk.
-func (r *rig) withDisk() {
-	d := roomtest.NewDisk()
-	if err := r.g.Keep(d); err != nil {
-		r.t.Fatal(err)
-	}
-	r.t.Cleanup(func() {
-		close(d.Permits)
-		if err := r.g.closeStore(); err != nil {
-			r.t.Error(err)
-		}
-	})
-}

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 
@@ -59,7 +61,15 @@ func TestLoad(t *testing.T) {
 		p := rigOn(t, &disk{Store: store.NewMemory()})
 		defer func() { _ = p.Keeper.Close() }()
 		reads := map[uint64]int{}
+		var mu sync.Mutex
+		seen := func() map[uint64]int {
+			mu.Lock()
+			defer mu.Unlock()
+			return maps.Clone(reads)
+		}
 		p.disk.reads = func(id uint64) error {
+			mu.Lock()
+			defer mu.Unlock()
 			reads[id]++
 			if id == 1 && reads[id] < 4 {
 				return errDisk
@@ -76,39 +86,42 @@ func TestLoad(t *testing.T) {
 		many[0] = 5 // the caller's again
 		var turns []string
 		p.Keeper.Loads.Begin(func(l *connector.Lane, _ func(int64)) bool {
-			turns = append(turns, fmt.Sprint(l == short, " ", len(reads)))
+			turns = append(turns, fmt.Sprint(l == short, " ", len(seen())))
 			return true
 		})
 		synctest.Wait()
 		if want := "[false 512 true 514 false 1026 false 1027]"; fmt.Sprint(turns) != want {
 			t.Errorf("the turns are %v, want %s", turns, want)
 		}
-		for id, n := range reads {
+		for id, n := range seen() {
 			if n != 1 || id == 5 {
 				t.Errorf("message %d is read %d times", id, n)
 			}
 		}
 		for tries, pause := range []int{20, 40, 80} { // milliseconds
 			sleep(pause - 1)
-			if reads[1] != tries+1 {
+			if seen()[1] != tries+1 {
 				t.Errorf("after %d tries it is read in less than %d ms", tries, pause)
 			}
 			sleep(1)
-			if reads[1] != tries+2 || reads[2] != 1 {
-				t.Errorf("after %d tries it is read %d times, the one that was there %d", tries, reads[1], reads[2])
+			if n := seen(); n[1] != tries+2 || n[2] != 1 {
+				t.Errorf("after %d tries it is read %d times, the one that was there %d", tries, n[1], n[2])
 			}
 		}
 		sleep(10_000)
-		if reads[1] != 4 {
-			t.Errorf("it is read %d times although it is found missing", reads[1])
+		if n := seen()[1]; n != 4 {
+			t.Errorf("it is read %d times although it is found missing", n)
 		}
+		mu.Lock()
 		reads[1] = 0
+		mu.Unlock()
 		p.Keeper.Load(short, []uint64{1})
 		synctest.Wait()
 		p.Keeper.Loads.End()
 		p.Keeper.Load(short, []uint64{2})
-		if sleep(10_000); reads[1] != 1 || reads[2] != 1 {
-			t.Errorf("after the end: %d and %d", reads[1], reads[2])
+		sleep(10_000)
+		if n := seen(); n[1] != 1 || n[2] != 1 {
+			t.Errorf("after the end: %d and %d", n[1], n[2])
 		}
 	})
 }

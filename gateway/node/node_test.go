@@ -242,7 +242,7 @@ func TestSingle(t *testing.T) {
 func TestOfSource(t *testing.T) {
 	t.Parallel()
 	c := &connector.Connector{Name: "in"}
-	s := connector.Source{Connector: c, Remote: connector.Source{}.Remote}
+	s := connector.Source{Connector: c}
 	for instance, want := range map[int]string{0: `{"connector":"in","remote":`, 7: `{"connector":"in","instance":7,"remote":`} {
 		var log testutil.Log
 		if s.Instance = nil; instance != 0 {
