@@ -96,7 +96,7 @@ routes: [{from: operator, to: {account: client}}, {to: operator}]
 	l := g.Table.AccountLane(cfg, "client")
 	r.lane = l
 	outlet := connector.NewOutlet(l.Home(), client{r}, 100)
-	r.Do(l, func(int64) { l.Open(outlet) })
+	r.Do(l, func(int64) { l.Window.Open(outlet) })
 	r.smsc = Start(t.Context(), g, r, r.operator)
 	r.smsc.Watch(func(one Text) {
 		r.mu.Lock()
@@ -164,7 +164,7 @@ func (r *rig) dispatch(l *connector.Lane, f func(int64)) {
 		}
 		slot.Outlet.Courier.Give(now, slot)
 	}
-	l.Quiet(now)
+	l.Window.Quiet(now)
 	l.Publish()
 	r.g.Keeper.CommitEnded()
 }
