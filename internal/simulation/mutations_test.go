@@ -14,7 +14,7 @@ const (
 	answerEarly  = "messages are answered before their commit"
 	ignoreErrors = "a commit that failed counts as done"
 	keepAll      = "messages that have ended are not deleted"
-	loseWrites    = "a kill loses what a power cut would"
+	loseWrites   = "a kill loses what a power cut would"
 	otherForm    = "the id of a receipt is looked for in another form first"
 	relayOrphans = "a receipt whose message is not known goes to a client"
 	forgetIDs    = "what ids stand for is not stored"

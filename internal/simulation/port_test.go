@@ -75,7 +75,9 @@ func (n *node) Store(now int64, p session.Pending[*request]) {
 }
 
 // Queue implements session.Port.
-func (n *node) Queue(now int64, s *connector.Share, m *sms.Message) { n.touch(s.Lane).Queues.Push(now, s, m) }
+func (n *node) Queue(now int64, s *connector.Share, m *sms.Message) {
+	n.touch(s.Lane).Queues.Push(now, s, m)
+}
 
 // Answered implements session.Port.
 func (n *node) Answered(now int64, l *connector.Link, r *request, slot *connector.Slot, code sms.Code) {

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"pmg/internal/testkit/natstest"
 	"pmg/internal/testkit/documents"
+	"pmg/internal/testkit/natstest"
 	"pmg/internal/testkit/process"
 	"pmg/internal/testkit/testutil"
 )
