@@ -4,7 +4,6 @@
 package documents
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -12,7 +11,6 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 )
 
 // All returns the documents below the project's directory, by their paths from there.
@@ -105,7 +103,7 @@ func CheckCommand(t testing.TB, where string, root *cobra.Command, line string) 
 		return
 	}
 	cmd.InitDefaultHelpFlag()
-	if err := cmd.ParseFlags(args); err != nil && !errors.Is(err, pflag.ErrHelp) {
+	if err := cmd.ParseFlags(args); err != nil {
 		t.Errorf("%s: %s %s: %v", where, root.Name(), line, err)
 		return
 	}
