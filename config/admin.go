@@ -216,7 +216,7 @@ type Key struct {
 	Scopes   []string       `yaml:"scopes" enum:"send|read" live:"yes" doc:"send submits, changes and cancels messages, read asks what became of them, and about the account. Both when empty."`
 	Networks []netip.Prefix `yaml:"networks" live:"yes" doc:"Addresses that it may be used from, besides those of the account; any when empty."`
 	Expires  string         `yaml:"expires" live:"yes" doc:"The first day, in UTC, on which it is not taken, such as 2027-12-31; never when empty."`
-	Made     string         `yaml:"made" live:"yes" doc:"The day on which it was made, for people."`
+	Made     string         `yaml:"made" live:"yes" doc:"The day on which the key was made. PMG does not use it."`
 }
 
 // ExpiresAt returns when the key is not taken any more, the zero time if that is never.

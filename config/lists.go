@@ -34,7 +34,7 @@ type Screening struct {
 // Networks is the table of networks.
 type Networks struct {
 	File    string   `yaml:"file" live:"yes" doc:"Its file, CSV (docs/networks.md#the-table): prefixes, or ranges of numbers, and their networks, up to 10,000,000 rows. A changed file is read again. None when empty."`
-	Columns []string `yaml:"columns" enum:"prefix|from|to|network|mcc|mnc|name|ignore" live:"yes" doc:"Its columns, in order, such as [prefix, mcc, mnc, name]; when not given the first line says so, or they are prefix and network."`
+	Columns []string `yaml:"columns" enum:"prefix|from|to|network|mcc|mnc|name|ignore" live:"yes" doc:"The columns of the file, in order, such as [prefix, mcc, mnc, name]. When not given they are those that its first line names, or else prefix and network."`
 	Charset string   `yaml:"charset" default:"utf-8" enum:"utf-8|latin1" live:"yes" doc:"In which its names are: utf-8, or latin1, as spreadsheets of Windows write them."`
 }
 

@@ -49,6 +49,9 @@ func runServer(t *testing.T, text string) *runningServer {
 	done := make(chan error)
 	go func() { done <- r.run(r.signals, r.file) }()
 	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("the gateway's log:\n%s", r.log)
+		}
 		r.signals <- syscall.SIGTERM
 		if err := <-done; err != nil {
 			t.Error(err)

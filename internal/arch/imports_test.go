@@ -51,6 +51,7 @@ func table() []row {
 		{"internal/testkit/testutil", ""},
 		{"internal/testkit/documents", ""},
 		{"internal/testkit/smpppeer", ""},
+		{"internal/testkit/templates", ""},
 		{"internal/testkit/traces", ""},
 		{"internal/testkit/natstest", "internal/testkit/testutil"},
 		{"internal/testkit/chrome", ""},
