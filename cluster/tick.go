@@ -206,7 +206,8 @@ func (n *Node) readCheck(ctx context.Context) (uint64, error) {
 	return strconv.ParseUint(string(octets), 10, 64)
 }
 
-// ignoreCheck ignores a question that was asked before this node started. If the servers do not answer, it is answered later.
+// ignoreCheck records the number of a check that was requested before this node started, so that
+// the node does not answer it. If the servers do not respond, the node answers that check later.
 func (n *Node) ignoreCheck(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, tickWait)
 	defer cancel()

@@ -20,7 +20,7 @@ type State struct {
 	Sum     Sum       `json:"sum"`
 }
 
-// A Sum is a hash of all that a copy has.
+// A Sum is a hash of the whole contents of a copy.
 type Sum struct {
 	Check uint64 `json:"check,omitempty"` // the number of the check
 	At    uint64 `json:"at,omitempty"`    // place of the last record that the hash covers

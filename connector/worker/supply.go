@@ -23,7 +23,7 @@ type Supply struct {
 	lane   *connector.Lane
 	came   func() // called with the lock held when another message has come
 
-	outlet *connector.Outlet // by which the lane gives; nil: it gives nothing. What dispatches for the lane owns it
+	outlet *connector.Outlet // the outlet by which the lane gives messages, owned by its dispatching goroutine; nil: none
 
 	mu    sync.Mutex
 	ready []*connector.Slot // slots to be taken, the oldest first
