@@ -68,7 +68,7 @@ func (b *builder) Work(out *flow.Out[Job], j *Job) {
 	case Rebind:
 		b.logout(j.Connector, nil)
 		j.Kind = Attach
-		out.To(toDispatcher, j) // behind the beginning of the logout, which would also end the sessions that are connected now
+		out.To(toDispatcher, j) // behind the beginning of the logout, which would otherwise also end new sessions
 	case Barrier:
 		b.Flush(out)
 		close(j.Done)
