@@ -84,7 +84,7 @@ func New(
 	}
 	// higher than the ids of earlier runs, at up to a million messages per second
 	g.Keeper.IDs.Store(uint64(time.Now().UnixMicro()))
-	policy := &connector.Policy{Intents: g.Keeper, Bodies: g.Keeper, Process: shared} // the rest follows before there is a lane
+	policy := &connector.Policy{Intents: g.Keeper, Bodies: g.Keeper, Process: shared} // the other fields are set later
 	g.Webhooks = webhooks.New(shared)
 	g.Table = route.NewTable(shared, g.Keeper, g.Logins, policy, g.Webhooks.Serve)
 	g.Convert = convert.New(shared, g.Table)

@@ -88,7 +88,7 @@ func (r *Report) message(key, value []byte) {
 		r.fault("the key %q has a wrong length", key)
 		return
 	}
-	if err := Decode(value, new(sms.Message), 0); err != nil && !seal.Is(value) { // nobody has given the key
+	if err := Decode(value, new(sms.Message), 0); err != nil && !seal.Is(value) { // an encrypted record needs its key
 		r.fault("message %016x: %v", id, err)
 	}
 	if r.Messages == 0 {

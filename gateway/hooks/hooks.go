@@ -48,7 +48,7 @@ type Hook struct {
 	Pool                 *plugin.Pool
 	at                   string
 	accounts, connectors []string        // empty: the hook is for all
-	numbers              []number.Prefix // at plugin.Network, the beginnings of those that are asked about; empty: all
+	numbers              []number.Prefix // at plugin.Network: beginnings of numbers that are asked about; empty: all
 
 	Answers *answers.Answers // only at plugin.Network
 	options config.Hook      // the options for which Answers was made
