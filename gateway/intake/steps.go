@@ -153,7 +153,7 @@ type Submission struct {
 	at      progress
 	Message *sms.Message
 	Change  func(now int64, m *sms.Message) sms.Code // sets the fields of the message, or of its replacement
-	Counted bool                                     // it is one of those that are scheduled, or at the SMSC
+	Counted bool                                     // the message is already counted among the scheduled ones, or is at the SMSC
 	Preview bool                                     // nothing is sent, so the route does not count the message
 	// Work is run on another goroutine after the verdict Later. If Work is nil, the submission waits
 	// for room. Work returns sms.OK or the code of a refusal. It may only use the message.

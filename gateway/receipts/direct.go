@@ -9,13 +9,14 @@ import (
 	"pmg/store"
 )
 
-// A Verdict is what becomes of a receipt whose message is known.
+// A Verdict is the decision about a receipt whose message is known.
 type Verdict uint8
 
 const (
-	passOn  Verdict = iota // to its client
-	Dropped                // the client has not asked for it, or there is no such client any more
-	// it goes no further, but what it says is in the open batch: the end of a part, or one to be asked about
+	passOn  Verdict = iota // the receipt goes to its client
+	Dropped                // the client has not requested the receipt, or does not exist any more
+	// the receipt goes no further, but its contents are in the open batch: the outcome of a part, or a
+	// receipt to ask plugins about
 	Recorded
 	Unread // the outcomes of other parts must be read from the store
 )
@@ -86,7 +87,7 @@ func countDelay(d *Matcher, now int64, m *sms.Message, f *Match, s sms.State) {
 	}
 }
 
-// countNetwork counts what became of a message to a network.
+// countNetwork counts the outcome of a message for its network.
 func countNetwork(d *Matcher, now int64, m *sms.Message, f *Match, s sms.State) {
 	if f.Mapping.Network == 0 || !s.Final() {
 		return
@@ -126,7 +127,7 @@ func (d *Matcher) address(now int64, m *sms.Message, f *store.Mapping, r *sms.Re
 	if r.Done == 0 && endsPart(r.State) {
 		r.Done = wall
 	}
-	if r.Done != 0 { // the times of an SMSC are often those of whole minutes, or of another zone or year
+	if r.Done != 0 { // the times of an SMSC are often whole minutes, or those of another zone or year
 		r.Done = max(r.Done, f.Arrived)
 	}
 	protocol, native := m.NativePart()

@@ -20,14 +20,14 @@ type Orphans struct {
 	matcher *Matcher
 	done    sync.WaitGroup
 	n       atomic.Int64
-	counted atomic.Int64 // octets of memory that are counted for them
+	counted atomic.Int64 // octets of memory that are counted for the orphans
 
 	mu      sync.Mutex
-	all     []orphan            // the oldest first
-	known   map[uint64]bool     // by their ids
-	by      map[string][]uint64 // ids of receipts, by SMSC and key
-	again   []uint64            // receipts whose messages to look for again
-	drop    []uint64            // receipts to forget
+	all     []orphan            // orphans, the oldest first
+	known   map[uint64]bool     // ids of the orphans
+	by      map[string][]uint64 // ids of orphans, by SMSC and key
+	again   []uint64            // ids of receipts whose messages must be looked up again
+	drop    []uint64            // ids of receipts to drop
 	running bool
 	ended   bool
 }
@@ -36,17 +36,17 @@ type Orphans struct {
 type orphan struct {
 	id       uint64
 	operator string
-	arrived  int64    // by the wall clock
-	keys     []string // in by
+	arrived  int64    // time of arrival by the wall clock
+	keys     []string // keys in by
 }
 
-// maxOrphans is how many are kept; the oldest make room.
+// maxOrphans is the maximum number of orphans. The oldest are dropped.
 const maxOrphans = 100_000
 
 // orphansTogether is how many receipts are looked at before an operator's change may be made.
 const orphansTogether = 200
 
-// ErrUnknown says that the message of a receipt is not known.
+// ErrUnknown is the error if the message of a receipt is not known.
 var ErrUnknown = errors.New(keep.AsideReasons[store.Orphan])
 
 // orphanKeys returns the keys by which the message of a receipt would be found, whatever form
@@ -63,7 +63,7 @@ func orphanKeys(operator string, m *sms.Message) (keys []string) {
 	return keys
 }
 
-// Keep records that a receipt was kept whose message is not known. Its message may have become
+// Keep adds a receipt that was stored and whose message is not known. The message may have become
 // known meanwhile.
 func (o *Orphans) Keep(m *sms.Message) {
 	one := orphan{id: m.ID, operator: o.matcher.operatorOf(m), arrived: o.matcher.node.Clock.Wall(m.Arrived)}
@@ -193,12 +193,12 @@ func (o *Orphans) loop() {
 			return
 		}
 		o.mu.Unlock()
-		slices.Sort(again) // the older receipts of a message first
+		slices.Sort(again) // older receipts of a message come first
 		again = slices.Compact(again)
 		o.each(drop, o.expire)
 		o.each(again, func(m *sms.Message, size int) error {
 			if !o.has(m.ID) {
-				m.Release() // its message was found a moment ago
+				m.Release() // the message of the receipt was just found
 				return nil
 			}
 			err := o.Adopt(m, size)
@@ -225,7 +225,7 @@ func (o *Orphans) each(ids []uint64, f func(m *sms.Message, size int) error) {
 	}
 }
 
-// has reports whether a receipt is an orphan still.
+// has reports whether a receipt is still an orphan.
 func (o *Orphans) has(id uint64) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -340,7 +340,7 @@ func (o *Orphans) give(m *sms.Message, size int, f *Match) error {
 	return nil
 }
 
-// Left records that a receipt is no orphan any more.
+// Left records that a receipt is not an orphan any more.
 func (o *Orphans) Left(id uint64) {
 	o.matcher.keep.CountAside(nil, store.Orphan, -1)
 	o.remove(id)
@@ -358,7 +358,7 @@ func (o *Orphans) expire(m *sms.Message, _ int) error {
 	return nil
 }
 
-// dropBefore drops those that have been kept for long enough.
+// dropBefore drops the orphans that arrived before a time.
 func (o *Orphans) dropBefore(before int64) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -11,18 +11,18 @@ import (
 	"pmg/store"
 )
 
-// Made are the receipts that the gateway has made of a message which has ended without being accepted
-// by an SMSC.
+// Made are the receipts of the gateway for a message that has ended without being accepted by an
+// SMSC.
 type Made struct {
-	message *sms.Message     // nil: none
-	share   *connector.Share // in which it has its place
-	state   sms.State        // that it reports
-	by      string           // the connector by which the message was to leave; "": none
-	more    []*sms.Message   // receipts beside it, for the other messages that it was joined of
-	unread  *unreadPart      // outcomes of other parts are in the store alone, and are looked at later; nil: none is
+	message *sms.Message     // the receipt; nil: none
+	share   *connector.Share // share in which the receipt has its place
+	state   sms.State        // the state in the receipt
+	by      string           // the connector by which the message would have left; "": none
+	more    []*sms.Message   // further receipts, for the other messages from which the message was joined
+	unread  *unreadPart      // set if outcomes of other parts must first be read from the store; nil: none
 }
 
-// IsAny reports whether there is something to be sent, or to be looked at.
+// IsAny reports whether SendMade has anything to do.
 func (o *Made) IsAny() bool { return o.message != nil || o.unread != nil }
 
 // OwnReceipt returns the receipts of a message that has ended, if its client wants any. SendMade follows.

@@ -20,30 +20,30 @@ import (
 type Parts struct {
 	matcher *Matcher
 	mu      sync.Mutex
-	by      map[uint64]*joint // by what the ids of the parts have in common
-	order   []uint64          // of by, the oldest first
-	evicted uint64            // the highest that made room
+	by      map[uint64]*joint // joints by WholeID
+	order   []uint64          // keys of by, the oldest first
+	evicted uint64            // highest key that was dropped
 }
 
-// A joint is what is known of the parts of a message.
+// A joint has the known outcomes of the parts of a message.
 type joint struct {
-	ended, taken   [4]uint64 // bits: parts that have their final state; parts that have that, or ACCEPTD
-	nEnded, nTaken int       // how many these are
-	failed         bool      // one of them will never be delivered
-	begun          bool      // it is known whether an SMSC has taken the first one
+	ended, taken   [4]uint64 // bits: parts with a final state; parts with a final state or ACCEPTD
+	nEnded, nTaken int       // numbers of those parts
+	failed         bool      // one of the parts will never be delivered
+	begun          bool      // it is known whether an SMSC has accepted the first part
 	told           told
-	by             uint8 // the part whose outcome led to that receipt; noPart: none
-	waits          bool  // the store knows that it waits
+	by             uint8 // the part whose outcome led to the last receipt; noPart: none
+	waits          bool  // the store knows that the message waits
 	report         sms.Report
 }
 
-// told is the last receipt that a client got of a long message.
+// A told is the last receipt of a long message that a client got.
 type told uint8
 
 const (
 	toldNothing told = iota
-	toldForNow       // that the SMSC has taken it, or that nothing more is known
-	toldEnd          // its final state
+	toldForNow       // ACCEPTD or UNKNOWN: no final state yet
+	toldEnd          // a final state
 )
 
 const (

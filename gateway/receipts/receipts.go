@@ -42,10 +42,10 @@ type Matcher struct {
 	told    reported
 	Refunds Refunds
 
-	recording   sync.Mutex // guards the rest, which are for recordUnder
+	recording   sync.Mutex // guards the fields below, for recordUnder
 	record, key []byte
 
-	tidied atomic.Int64 // when old entries are forgotten next
+	tidied atomic.Int64 // when old entries are next dropped
 	// guarded by the tick, which is one goroutine at a time: the day before which the last look found them old; 0: there was none
 	looked uint32
 	Counts Counters[atomic.Int64]
@@ -150,7 +150,7 @@ func recordUnder(
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if bytes.Equal(o.recent.find(key), d.record) { // since RecordAnswer
+	if bytes.Equal(o.recent.find(key), d.record) { // recorded by RecordAnswer and unchanged
 		return false
 	}
 	o.recent.add(key, d.record)

@@ -13,10 +13,10 @@ import (
 // of them cost the garbage collector nothing.
 type recent struct {
 	seed   maphash.Seed
-	places map[uint64]place // by the hash of the key; of two keys with one hash the latest
+	places map[uint64]place // by the hash of the key; if two keys have the same hash, the later one
 	chunks [][]byte
 	first  uint32 // number of the first chunk
-	most   int    // how many chunks there may be
+	most   int    // maximum number of chunks
 	spare  []byte
 }
 
@@ -34,7 +34,7 @@ func newRecent(size int64) *recent {
 func (r *recent) add(key, value []byte) {
 	n := 4 + len(key) + len(value)
 	if n > recentChunk {
-		return // it is in the store
+		return // the entry is in the store
 	}
 	last := len(r.chunks) - 1
 	if last < 0 || len(r.chunks[last])+n > recentChunk {

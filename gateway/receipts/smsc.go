@@ -15,22 +15,22 @@ import (
 	"pmg/store"
 )
 
-// An SMSC holds what is known of the ids of an SMSC, whatever connectors lead to it.
+// An SMSC holds the knowledge about the ids of an SMSC, for all connectors that lead to it.
 type SMSC struct {
 	Name            string
-	Missed          atomic.Bool // it has sent a receipt whose message is not known: it may send what nobody has asked for
-	sendsUnasked    atomic.Bool // it sends receipts that nobody has asked for
+	Missed          atomic.Bool // the SMSC has sent a receipt for an unknown message: it may send unrequested receipts
+	sendsUnasked    atomic.Bool // the SMSC sends receipts that were not requested
 	waitsForAnswers atomic.Bool // receipts are orphans until no answer is due
-	isClear         atomic.Bool // how it writes ids, as far as is known
+	isClear         atomic.Bool // the format of the SMSC's ids is known
 	answers         atomic.Int64
 
 	mu       sync.Mutex
-	ids      string // option
-	byID     bool   // the addresses of receipts do not matter
+	ids      string // the option receipt_ids
+	byID     bool   // the addresses of receipts are ignored
 	learner  peerid.Learner
 	form     form
-	stored   peerid.Stage // what was known when that was stored last
-	storedOn uint32       // the day for which that was stored; 0: it was not in this run
+	stored   peerid.Stage // what was last stored
+	storedOn uint32       // the day for which it was last stored; 0: not stored in this run
 	recent   *recent
 	key      []byte
 	record   []byte
@@ -173,14 +173,14 @@ func (d *Matcher) learnt(o *SMSC, changed, grown bool) {
 	d.Orphans.lookAgain(o.Name)
 }
 
-// A Match is the message that a receipt belongs to.
+// A Match is the message to which a receipt belongs.
 type Match struct {
 	Mapping store.Mapping
-	Record  []byte         // that the mapping lies in
-	smsc    *SMSC          // under whose name it is recorded
-	key     []byte         // under which it is recorded
-	Says    sms.State      // what the client's receipt says, that of all parts together; Direct sets it
-	More    []*sms.Message // receipts for the other messages that it was joined of, beside the one that direct has made
+	Record  []byte         // the mapping shares its octets with Record
+	smsc    *SMSC          // the SMSC under whose name the message is recorded
+	key     []byte         // the key under which the message is recorded
+	Says    sms.State      // state in the client's receipt, for all parts together; set by Direct
+	More    []*sms.Message // further receipts of Direct, for the other messages from which the message was joined
 }
 
 // Set makes a match of a record.

@@ -16,7 +16,7 @@ import (
 	"pmg/store"
 )
 
-// SMSCs has what is known of the ids of each SMSC, in memory and in the store.
+// SMSCs holds the knowledge about the ids of all SMSCs, in memory and in the store.
 type SMSCs struct {
 	node  *node.Node
 	keep  *keep.Keeper
@@ -24,9 +24,9 @@ type SMSCs struct {
 
 	mu        sync.Mutex
 	all       map[string]*SMSC
-	forms     map[string]form // of earlier runs, by the SMSC; a form that is in force is the SMSC's
-	unasked   atomic.Bool     // an SMSC sends receipts that nobody has asked for
-	forgotten uint32          // guarded by the tick: the day before which ids were forgotten; 0: none were
+	forms     map[string]form // forms stored by earlier runs, by SMSC; the SMSC has the form in force
+	unasked   atomic.Bool     // an SMSC sends receipts that were not requested
+	forgotten uint32          // ids were dropped before this day; 0: never; used by the tick only
 }
 
 // Of returns the SMSC of a connector.

@@ -16,8 +16,8 @@ import (
 type waits struct {
 	matcher *Matcher
 	node.Single
-	next  atomic.Int64 // when it is looked for them next, by the engine's clock
-	swept atomic.Int64 // those that began to wait before this time of the wall clock have got their receipt
+	next  atomic.Int64 // time of the next search, by the engine's clock
+	swept atomic.Int64 // messages that began to wait before this time of the wall clock have got their receipts
 }
 
 const (
@@ -59,7 +59,7 @@ var errEnough = errors.New("enough was read")
 
 // tell sends clients what is known of the messages that have waited for long enough.
 func (w *waits) tell() error {
-	if w.swept.Load() == 0 { // of earlier runs
+	if w.swept.Load() == 0 { // first call: the value of earlier runs must be read
 		value, ok, err := w.matcher.keep.Index.Lookup(store.KindWait, []byte(sweptKey))
 		if err != nil {
 			return err
