@@ -6,7 +6,7 @@ import "pmg/gateway/node"
 // spared. It is called about once a second.
 func (g *Gateway) SeeClock(now int64) {
 	g.Node.Clock.See(now)
-	g.Keeper.Upkeep(now, func(now int64) { // what the store has besides messages
+	g.Keeper.Upkeep(now, func(now int64) { // upkeep of data in the store other than messages
 		g.Settler.CheckEvents()
 		g.Receipts.LookAfter(now)
 		g.Settler.Dead.LookAfter()

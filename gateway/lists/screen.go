@@ -15,7 +15,7 @@ type Refusal struct {
 func (l *Lists) Screens() bool { return l.inUse.Load().screens }
 
 // Screen reports whether lists of the account and of the connector that a message comes from refuse
-// it. If count is true, the refused message is counted for the list with its number.
+// it. If count is true, each list that contains the number counts the message.
 func (l *Lists) Screen(m *sms.Message, count bool) Refusal {
 	o := l.inUse.Load()
 	source := number.Of(m.Source())

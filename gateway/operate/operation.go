@@ -268,7 +268,7 @@ func (o *Operation) inLane(l *connector.Lane) (all []*operand) {
 	}
 	for _, s := range o.shares(l) {
 		l.Queues.EachWaiting(s, func(w queue.Waiting, m *sms.Message) {
-			if o.ID == 0 || w.ID-o.ID <= math.MaxUint16 { // the others are not looked at, which would take much longer
+			if o.ID == 0 || w.ID-o.ID <= math.MaxUint16 { // the others are skipped, because looking at them is slow
 				add(m, operand{share: s, waiting: w})
 			}
 		})

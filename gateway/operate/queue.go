@@ -42,7 +42,7 @@ type Selection struct {
 	Text      bool                    // the result includes the texts
 	UpTo      uint64                  // highest id; 0: that of the last message
 	Is        func(*sms.Message) bool // selects messages; nil: all
-	Has       []byte                  // what its record has somewhere, as it stands: a number does. The others are not decoded
+	Has       []byte                  // octets that the record must contain, such as a number; other records are not decoded
 }
 
 // A StoredMessage is what operators see of a message in the store. Times are by the

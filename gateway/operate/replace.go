@@ -54,7 +54,7 @@ func (o *Operation) changed(t *operand, m *sms.Message) sms.Code {
 	now := d.node.Clock.WallNow()
 	return o.take(now, &intake.Submission{
 		Way: intake.Replaced, Message: m, Change: o.Change, Counted: t.message.DeliverAt > now,
-		Lane: d.table.LaneNamed(d.node.Config(), t.lane()), // nil: its connector is gone, and the message will be routed again
+		Lane: d.table.LaneNamed(d.node.Config(), t.lane()), // nil: the connector is gone, and the message will be routed again
 	})
 }
 

@@ -43,7 +43,7 @@ type orphan struct {
 // maxOrphans is the maximum number of orphans. The oldest are dropped.
 const maxOrphans = 100_000
 
-// orphansTogether is how many receipts are looked at before an operator's change may be made.
+// orphansTogether is how many receipts are handled before an operator's change may be made.
 const orphansTogether = 200
 
 // ErrUnknown is the error if the message of a receipt is not known.
@@ -124,7 +124,7 @@ func (o *Orphans) remove(id uint64) {
 	}
 }
 
-// answered looks for the receipts of a message that an SMSC has accepted.
+// answered looks for orphans of a message that an SMSC has just accepted.
 func (o *Orphans) answered(operator string, key []byte) {
 	if o.n.Load() == 0 {
 		return
@@ -138,7 +138,7 @@ func (o *Orphans) answered(operator string, key []byte) {
 	}
 }
 
-// waits reports whether a receipt that came earlier waits for the message of a key.
+// waits reports whether an orphan waits for the message with a key.
 func (o *Orphans) waits(operator string, key []byte) bool {
 	if o.n.Load() == 0 {
 		return false
@@ -149,7 +149,7 @@ func (o *Orphans) waits(operator string, key []byte) bool {
 	return len(o.by[string(append(append(append(room[:0], operator...), 0), key...))]) > 0
 }
 
-// lookAgain looks for the messages of all receipts of an SMSC, in their order.
+// lookAgain requests another search for the messages of all orphans of an SMSC, in their order.
 func (o *Orphans) lookAgain(operator string) {
 	if o.n.Load() == 0 {
 		return
@@ -164,8 +164,8 @@ func (o *Orphans) lookAgain(operator string) {
 	o.run()
 }
 
-// run starts the goroutine that works on receipts, because it reads the store. The caller
-// holds the lock.
+// run starts the goroutine that handles orphans, because it reads the store. The caller holds the
+// lock.
 func (o *Orphans) run() {
 	if !o.running && !o.ended && len(o.again)+len(o.drop) > 0 {
 		o.running = true
@@ -173,7 +173,7 @@ func (o *Orphans) run() {
 	}
 }
 
-// end waits until nothing is worked on any more.
+// end waits until no orphan is being handled.
 func (o *Orphans) end() {
 	o.mu.Lock()
 	o.ended = true
@@ -210,8 +210,8 @@ func (o *Orphans) loop() {
 	}
 }
 
-// each calls f with receipts that are still kept. Between some and the next, operators may
-// change what is stored.
+// each calls f with those receipts that are still orphans. It pauses regularly, so that operators
+// can change stored messages.
 func (o *Orphans) each(ids []uint64, f func(m *sms.Message, size int) error) {
 	for some := range slices.Chunk(ids, orphansTogether) {
 		o.matcher.keep.Changing.Lock()
@@ -258,8 +258,9 @@ func (o *Orphans) Read(id uint64, f func(m *sms.Message, size int) error) {
 	}
 }
 
-// Adopt gives a receipt to its client, if its message is known by now, and releases m. Older ones of the message go
-// before: it may have become known since they were looked at.
+// Adopt gives a receipt to its client, if its message is known now, and releases m. Older receipts
+// of the message are given first, because the message may have become known after they were
+// checked.
 func (o *Orphans) Adopt(m *sms.Message, size int) error {
 	var f Match
 	if err := o.seek(m, &f); err != nil {
@@ -295,7 +296,8 @@ func (o *Orphans) older(m *sms.Message) (ids []uint64) {
 	return slices.Compact(ids)
 }
 
-// seek finds the message of a receipt. With an error, of which ErrUnknown is one, it releases m.
+// seek finds the message of a receipt. If it returns an error, such as ErrUnknown, it has released
+// m.
 func (o *Orphans) seek(m *sms.Message, f *Match) error {
 	c := &config.Connector{Name: o.matcher.operatorOf(m)}
 	if from := o.matcher.table.Connector(m.Origin.Connector); from != nil {
@@ -383,7 +385,7 @@ func (o *Orphans) Find(e *store.Entry) {
 // orphanSize is about how many octets the keys of an orphan take in memory.
 const orphanSize = 1300
 
-// count counts what the keys of orphans take as memory that is in use.
+// count updates the memory counter with the size of the orphans' keys.
 func (o *Orphans) count() {
 	size := o.n.Load() * orphanSize
 	o.matcher.node.Memory.Add(size - o.counted.Swap(size))

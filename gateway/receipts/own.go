@@ -25,7 +25,8 @@ type Made struct {
 // IsAny reports whether SendMade has anything to do.
 func (o *Made) IsAny() bool { return o.message != nil || o.unread != nil }
 
-// OwnReceipt returns the receipts of a message that has ended, if its client wants any. SendMade follows.
+// OwnReceipt returns the receipts of a message that has ended, if its client wants any. The caller
+// then calls SendMade.
 func (d *Matcher) OwnReceipt(m *sms.Message, e *keep.Ending) (made Made) {
 	if m.Kind != sms.Submit || m.Account() == "" {
 		return made
@@ -95,7 +96,7 @@ func (d *Matcher) newReceipt(lane *connector.Lane, by []byte) *sms.Message {
 	return m
 }
 
-// errOf returns the status of an SMSC as receipts have it in text: in three digits.
+// errOf returns the status of an SMSC as text for receipts, in three digits.
 func errOf(status uint32) []byte {
 	if status == 0 || status > 999 {
 		return nil
@@ -137,7 +138,7 @@ func (d *Matcher) sendCounted(b *store.Batch, m *sms.Message, s *connector.Share
 	d.Counts.Own.Add(1)
 }
 
-// stateOfEnd returns the state that the receipt of a message reports which has ended so.
+// stateOfEnd returns the state in a receipt for a message with this end.
 func stateOfEnd(s events.State) sms.State {
 	switch s {
 	case events.Expired:
@@ -171,8 +172,8 @@ func (d *Matcher) give(b *store.Batch, m *sms.Message, s *connector.Share) {
 	d.keep.Outgoing.Give(o)
 }
 
-// sendOwn makes the receipt r of a message whose parts have ended, or were waited for long enough,
-// and sends it if the client wants it.
+// sendOwn makes the receipt r of a long message and sends it, if the client wants it. The parts
+// have ended, or have been waited for long enough.
 func (d *Matcher) sendOwn(f *store.Mapping, r *sms.Report) {
 	known, others := receivers(f, r.State)
 	lane := d.table.ClientLane(string(f.Account), f.Context)

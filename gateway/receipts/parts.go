@@ -37,7 +37,7 @@ type joint struct {
 	report         sms.Report
 }
 
-// A told is the last receipt of a long message that a client got.
+// told is the last receipt that a client got of a long message.
 type told uint8
 
 const (
@@ -53,12 +53,13 @@ const (
 	noPart = 255
 )
 
-// endsPart reports whether a state counts where a part of a long message has it.
+// endsPart reports whether a state counts as the outcome of a part of a long message.
 func endsPart(s sms.State) bool { return s.Final() || s == sms.StateAccepted }
 
-// add adds the outcome of a part. It returns passOn and the receipt of the whole message when the client gets one. The
-// part that led to the last one may come again: then that had not been stored. read says that outcomes may be in the
-// store alone, all that it is that of every part. begins is true if the message begins to wait for others.
+// add adds the outcome of a part. It returns passOn and the receipt of the whole message when the
+// client gets one. The part that led to the last receipt may come again, if that receipt was not
+// stored. read says that outcomes may only be in the store. all says that the outcome is that of
+// every part. begins is true if the message begins to wait for other parts.
 func (j *Parts) add(
 	whole uint64, part, parts uint8, r *sms.Report, read, all bool,
 ) (joined sms.Report, v Verdict, begins bool) {
@@ -117,8 +118,8 @@ func (j *Parts) begin(whole uint64) {
 	of.begun, of.report.Untaken = true, false
 }
 
-// giveUp returns the receipt of a message that has waited for its parts for too long. It reports
-// false if the client has got one.
+// giveUp returns the receipt of a message that has waited for its parts for too long. ok is false
+// if the client has already got a receipt.
 func (j *Parts) giveUp(whole uint64, parts uint8) (joined sms.Report, ok bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -132,7 +133,7 @@ func (j *Parts) giveUp(whole uint64, parts uint8) (joined sms.Report, ok bool) {
 	return joined, true
 }
 
-// make makes the joint of a message.
+// make creates the joint of a message.
 func (j *Parts) make(whole uint64) *joint {
 	if j.by == nil {
 		j.by = map[uint64]*joint{}
@@ -148,7 +149,8 @@ func (j *Parts) make(whole uint64) *joint {
 	return of
 }
 
-// add adds the outcome of a part, which endsPart. A final state counts more than ACCEPTD.
+// add adds the outcome of a part, for which endsPart is true. A final state takes precedence over
+// ACCEPTD.
 func (of *joint) add(part uint8, r *sms.Report) {
 	at, bit := part/64, uint64(1)<<(part%64)
 	if of.ended[at]&bit != 0 || r.State == sms.StateAccepted && of.taken[at]&bit != 0 {
@@ -166,7 +168,7 @@ func (of *joint) add(part uint8, r *sms.Report) {
 	if t.ID == nil || part == 0 {
 		t.ID = slices.Clone(r.ID)
 	}
-	switch { // a message was taken, for its client, when its first part was
+	switch { // for the client, a long message is accepted when its first part is
 	case part == 0:
 		t.Untaken, of.begun = r.Untaken, true
 	case !of.begun:
@@ -210,7 +212,7 @@ func (j *Parts) ended(f *store.Mapping, r *sms.Report, read, all bool) (sms.Repo
 			of = toldEnd
 		}
 		j.recordTold(f.WholeID(), of, f.Part)
-		if of == toldForNow { // the end needs this outcome, which may be the part's last one, after a restart
+		if of == toldForNow { // after a restart the end needs this outcome, which may be the part's last one
 			j.recordOutcome(f, r)
 		}
 	case begins:
@@ -233,7 +235,7 @@ func (j *Parts) record(f *store.Mapping, receipt []byte) {
 	j.write(wholeKey(f.WholeID(), f.Part), receipt)
 }
 
-// recordOutcome does the same with what that receipt says.
+// recordOutcome stores the outcome of a part, encoded from a report.
 func (j *Parts) recordOutcome(f *store.Mapping, r *sms.Report) {
 	m := j.matcher.node.Messages.Get()
 	m.SetReport(sms.Address{}, sms.Address{}, r)
@@ -298,8 +300,8 @@ func newUnreadPart(v *store.Mapping, r *sms.Report) *unreadPart {
 	return u
 }
 
-// join makes the receipt of the long message if each part has an outcome. That of this part
-// is in the store.
+// join makes the receipt of the long message if each part has an outcome. The outcome of this part
+// is already stored.
 func (j *Parts) join(u *unreadPart) {
 	if err := j.Load(&u.Match); err != nil {
 		j.matcher.keep.LogLookup(err)

@@ -25,9 +25,9 @@ const (
 	// time at which a message began to, and what the ids of its parts have in common; the value is the
 	// store.Mapping of one of its parts.
 	sweptKey = "swept"
-	// waitsEvery is how often it is looked for those that have waited for long enough.
+	// waitsEvery is the interval of the searches for messages that have waited long enough.
 	waitsEvery = int64(60e9)
-	// waitsAtATime is how many the store reads at a time.
+	// waitsAtATime is how many waiting messages are read from the store at a time.
 	waitsAtATime = 1000
 )
 
@@ -54,7 +54,7 @@ func (w *waits) check(now int64) {
 	}
 }
 
-// errEnough ends the reading of the store.
+// errEnough stops the reading of the store.
 var errEnough = errors.New("enough was read")
 
 // tell sends clients what is known of the messages that have waited for long enough.

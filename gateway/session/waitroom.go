@@ -15,7 +15,7 @@ type waitRoom[R any] struct {
 	port     Port[R]
 	replies  *replies[R]
 	pressure map[*connector.Share]*connector.Backpressure[R]
-	pressed  []*connector.Share // that pressure has, those that have waited longest first
+	pressed  []*connector.Share // shares with waiting submits, the longest waiting first
 }
 
 // wait makes a client's submit wait for room, and reports whether it may. However soon there is room, the answer is

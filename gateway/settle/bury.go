@@ -17,11 +17,11 @@ func (d *Settler) bury(l *connector.Lane, m *sms.Message, a sms.Answer) bool {
 	if a.Code != sms.Expired {
 		reason = "its webhook can never be called: " + a.Code.String()
 	}
-	m.NotBefore = d.node.Clock.Now() // since when it has been a dead letter
+	m.NotBefore = d.node.Clock.Now() // start of the time as a dead letter
 	d.keep.Batches.Write(func(b *store.Batch) {
 		if d.keep.Durable() {
 			d.keep.Unsettled.Add(b.Position())
-		} else { // the store does not have it yet
+		} else { // the store does not have the message yet
 			b.PutOwn(m, keep.LaneName(l))
 		}
 		d.keep.KeepAside(b, m, keep.LaneName(l), store.Dead, reason)

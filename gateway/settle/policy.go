@@ -21,7 +21,7 @@ func (d *Settler) Settle(l *connector.Lane, m *sms.Message, a sms.Answer, alone 
 	if a.Code == sms.OK {
 		return connector.Outcome{}
 	}
-	if a.Code == sms.BadLength && a.Status == 0 && d.cut(l, m, a.At) { // it has not left
+	if a.Code == sms.BadLength && a.Status == 0 && d.cut(l, m, a.At) { // the message has not left
 		return connector.Outcome{Aside: true}
 	}
 	o := settle(l.Config(), m, a, alone)
@@ -46,7 +46,7 @@ func (d *Settler) Settle(l *connector.Lane, m *sms.Message, a sms.Answer, alone 
 	if o.Again {
 		o.Kept = d.keep.KeepState(l, m).Token()
 		switch a.Code {
-		case sms.Lost, sms.Timeout, sms.Faulty: // the log has other entries about these
+		case sms.Lost, sms.Timeout, sms.Faulty: // other log entries describe these
 		default:
 			d.logNotTaken(l, m, a)
 		}
@@ -100,7 +100,7 @@ func pausesAfter(cfg *config.Connector, f sms.Failure) config.Pauses {
 	switch f {
 	case sms.Throttling:
 		return cfg.Retry.Throttled
-	case sms.NoAnswer: // the answer may be late: the next attempt waits, and is not made if the answer comes
+	case sms.NoAnswer: // a late answer may come: then the next attempt is not made
 		return cfg.Retry.Lost
 	}
 	return cfg.Retry.Temporary

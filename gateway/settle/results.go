@@ -19,7 +19,7 @@ func hasResult(d *Settler, m *sms.Message, e *ending) bool {
 func endResult(d *Settler, b *store.Batch, m *sms.Message, e *ending) {
 	by := e.Lane.Connector
 	if e.Lane.ToClient() {
-		by = "" // it went to a client
+		by = "" // the message went to a client
 	}
 	all := d.hooks.Of(plugin.Result)
 	for i := range all {

@@ -25,7 +25,7 @@ type Settler struct {
 	Events   EventLog
 	Traces   Traces
 	Dead     *deadletters.DeadLetters
-	Low      chan Low // balances that have become low
+	Low      chan Low // receives balances that have become low
 	steps    []Step
 	endings  sync.Pool // of *ending
 

@@ -23,13 +23,13 @@ type Traces struct {
 	Exporter  *telemetry.Exporter // set before the engine starts; nil: there is none
 	sampler   telemetry.Sampler   // set before the engine starts
 	addresses bool                // set before the engine starts
-	key       [32]byte            // that numbers are hashed with: without one, all numbers could be tried
+	key       [32]byte            // key for hashing numbers: without a key, hashes of all numbers could be tried
 	asked     asked
 }
 
 // asked counts the messages that are traced because their clients ask for it: clients could ask for all.
 type asked struct {
-	rate int // set before the engine starts: in a second; 0: none is
+	rate int // maximum per second, set before the engine starts; 0: none
 
 	mu    sync.Mutex
 	limit ratelimit.Limiter
@@ -98,11 +98,11 @@ func about(m *sms.Message) (id uint64, context []byte) {
 	return m.KnownID(), m.Context()
 }
 
-// A place is where the spans of a message are.
+// A place identifies the spans of a message.
 type place struct {
 	trace  [16]byte
-	root   [8]byte // the span of the message
-	parent [8]byte // of root; zero: it has none
+	root   [8]byte // id of the message's span
+	parent [8]byte // id of the parent of root; zero: no parent
 }
 
 // place returns the place of a message. It reports false if the message is not traced.
@@ -130,9 +130,9 @@ func (t *Traces) place(m *sms.Message) (p place, ok bool) {
 // The numbers of the spans of a message.
 const (
 	rootSpan  = iota
-	waitSpan  // until it was written last
-	lateSpan  // the attempt whose answer came late: it has another span, which ended without an answer
-	firstSpan // of the attempts, in their order
+	waitSpan  // the wait until the message was last written
+	lateSpan  // a late answer: the attempt's own span has ended without an answer
+	firstSpan // spans of the attempts, in their order
 	lastSpan  = math.MaxUint8
 )
 
@@ -271,7 +271,7 @@ func (t *Traces) attributes(m *sms.Message, e *keep.Ending) []telemetry.Attribut
 	return append(all, answered(e)...)
 }
 
-// answered returns where a message was, and the status that it was answered with.
+// answered returns the connector of a message, and the status of the answer.
 func answered(e *keep.Ending) (all []telemetry.Attribute) {
 	if e.Lane.Connector != "" {
 		all = append(all, telemetry.Text("messaging.destination.name", e.Lane.Connector))
