@@ -58,7 +58,7 @@ func (k *Keeper) Upkeep(now int64, others func(now int64)) {
 	if now < next || !u.next.CompareAndSwap(next, now+upkeepEvery*9/10) {
 		return
 	}
-	k.Batches.Commit() // what a commit that failed has left
+	k.Batches.Commit() // commits the changes that a failed commit has left
 	if took := commitFor(k.Batches, k.node.Clock.Now()); took > slowCommit && k.node.Repeats.First("slow commit") {
 		k.node.Log.Error().Stringer("since", took.Round(time.Millisecond)).
 			Msg("the store does not answer: messages are not confirmed until it does; look at the disk")

@@ -237,7 +237,7 @@ func (c *changer) renew(b *store.Batch, f *found) {
 		return
 	}
 	m := sms.Message{ID: f.id, Origin: f.message.Origin}
-	if err := store.Decode(f.record, &m, c.Operations.node.Clock.Ahead()); err == nil { // it was just encoded
+	if err := store.Decode(f.record, &m, c.Operations.node.Clock.Ahead()); err == nil { // old was just encoded
 		b.ReplaceOwn(&m, lane)
 	}
 }

@@ -16,7 +16,7 @@ type pairer[R any] struct {
 	port      Port[R]
 	replies   *replies[R]
 	room      *waitRoom[R]
-	answering *config.Connector // whose SMSC is:
+	answering *config.Connector // options of the connector to whose SMSC smsc belongs
 	smsc      *receipts.SMSC
 }
 

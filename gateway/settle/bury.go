@@ -7,8 +7,8 @@ import (
 	"pmg/store"
 )
 
-// bury puts an event aside that a client's server has not taken, in the place of its end. It reports false if such events
-// are not kept.
+// bury puts an event aside that a client's server has not accepted, instead of ending the event. It
+// returns false if such events are not kept.
 func (d *Settler) bury(l *connector.Lane, m *sms.Message, a sms.Answer) bool {
 	if d.node.Config().Receipts.DeadLetters == 0 {
 		return false

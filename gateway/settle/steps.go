@@ -53,8 +53,8 @@ func newEnding(d *Settler) *ending {
 	return e
 }
 
-// Forget ends a message: every message ends here, once. It does not wait for the commit. maps is the
-// operator that has accepted it and may send receipts, or nil.
+// Forget ends a message. Every message ends here, once. Forget does not wait for the commit. maps
+// is the SMSC that has accepted the message and may send receipts, or nil.
 func (d *Settler) Forget(m *sms.Message, end keep.Ending, maps *receipts.SMSC) {
 	e := d.endings.Get().(*ending)
 	e.Ending, e.message, e.maps = end, m, maps
@@ -87,8 +87,8 @@ func (e *ending) takeSteps(b *store.Batch) {
 	}
 }
 
-// hasRecord reports whether the store has a message: an engine that is not durable has only
-// messages that were put aside.
+// hasRecord reports whether the store has a record of a message. A store that is not durable has
+// only the records of messages that are put aside.
 func (d *Settler) hasRecord(_ *sms.Message, e *ending) bool {
 	return d.keep.Durable() || e.Aside
 }
@@ -103,7 +103,8 @@ func (d *Settler) endRecord(b *store.Batch, m *sms.Message, _ *ending) {
 
 func hasPrice(_ *Settler, m *sms.Message, _ *ending) bool { return sms.PriceOf(m) != 0 }
 
-// chargeOf returns what a message's account pays: its price, if an SMSC has accepted it, and no receipt says that it failed.
+// chargeOf returns the price that a message's account pays. The price is only charged if an SMSC
+// has accepted the message and no receipt reports that the message failed.
 func (d *Settler) chargeOf(e *ending) sms.Money {
 	price := sms.PriceOf(e.message)
 	if price == 0 || e.State != events.Sent || d.Receipts.Refunds.HasFailed(e.message.ID) {
@@ -155,8 +156,9 @@ func (d *Settler) endID(b *store.Batch, m *sms.Message, e *ending) {
 	d.Receipts.RecordSent(b, e.maps, m, &e.Ending, d.node.Clock.Ahead())
 }
 
-// hasFate reports whether the outcome of a message is stored: of the message whose id the client
-// knows. If an SMSC has accepted it, a receipt may have come already.
+// hasFate reports whether the outcome of a message must be stored now. It is only stored for the
+// message whose id the client knows. If an SMSC has accepted the message, a receipt may already
+// have come.
 func (d *Settler) hasFate(m *sms.Message, e *ending) bool {
 	return receipts.RecordsEnd(m, &e.Ending) && (e.State != events.Sent || !d.Receipts.HasTold(m.KnownID()))
 }
