@@ -11,16 +11,16 @@ import (
 
 // A Lane is a way out of the gateway: the waiting messages, the slots they may leave by,
 // and the rules by which the two are paired. An out connector has one lane. A client
-// account that receives has one for all its bound sessions, which exists even while it
-// has none.
+// account that receives messages has one lane for all its bound sessions. The lane exists
+// even while the account has no session.
 //
 //	        Push                Next                Answered
 //	message ────► shares ────────────────► under way ───────► settled
 //	                ▲  slot, rate, no pause           │
 //	                └──────────── again ──────────────┘
 //
-// It holds what waits, by what that leaves, and when it may; what follows from an answer is its own. Exported methods, those of
-// the three too, may be called by the lane's dispatching goroutine only, unless they say something else.
+// A lane consists of three parts: Queues, Window and Throttle. The lane itself handles answers. Only the lane's dispatching
+// goroutine may call exported methods of the lane and its parts, unless a method's comment says something else.
 type Lane struct {
 	Client
 	Touched bool // for the dispatching goroutine: messages may be able to leave after the present batch

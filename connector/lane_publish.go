@@ -95,8 +95,8 @@ func show(figure *atomic.Int64, shown *int64, value int64) {
 	}
 }
 
-// Retry ends a pause. It makes messages due that wait for another attempt, at most most of each
-// share. more is true if further messages wait for another attempt.
+// Retry ends a pause. It makes messages due that wait for another attempt, up to most messages of
+// each share. more is true if further messages wait for another attempt.
 func (l *Lane) Retry(now int64, most int) (more bool) {
 	l.Throttle.paused = 0
 	l.Queues.Shares(func(s *Share) {

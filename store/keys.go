@@ -8,8 +8,10 @@ import (
 	"pmg/store/journal"
 )
 
-// The keys of the pebble engine, each a letter and what follows it. Numbers are big-endian, so
-// that keys are in the order of the numbers. What is newer than the marks is in the journal. Version formatVersion of the layout:
+// formatVersion is the version of the layout below.
+//
+// Each key of the pebble engine begins with a letter. Numbers are big-endian, so that keys are in
+// the order of the numbers. Changes that are newer than the marks are only in the journal. The layout:
 //
 //	f                             formatVersion, in 4 octets
 //	w                             marks

@@ -25,8 +25,8 @@ const (
 	maxWaiting = 10
 )
 
-// A Guard makes guessing passwords slow. Before a login's password is looked at,
-// Check returns how long the comparison has to wait. The delay depends on earlier
+// A Guard makes guessing passwords slow. Before a login's password is compared,
+// Check returns how long the comparison must wait. The delay depends on earlier
 // failures and not on the connection: a client that hangs up and connects again
 // gets the same delay.
 //
@@ -34,12 +34,12 @@ const (
 //
 //   - by address, whatever the account: 1 s after the first failure, then twice
 //     as long after each, up to a minute;
-//   - by account and address together, likewise;
+//   - by account and address together, with the same delays;
 //   - by account, over all addresses that it never logged in from: a delay of a
 //     few seconds, and only after many failures.
 //
-// A login from an address that the account has logged in from before waits for
-// the second only. So an attacker cannot lock out a client by failing in its name
+// A login from an address that the account has logged in from before waits only
+// for the delay by account and address. So an attacker cannot lock out a client by failing in its name
 // from another address, or by failing in other names from the client's address.
 //
 // A Guard is safe for concurrent use, and its memory is bounded.

@@ -253,7 +253,7 @@ func (q *Queue) advance(now int64) {
 	}
 }
 
-// Hasten makes at most most messages due that wait for another attempt. more is true if further
+// Hasten makes up to most messages due that wait for another attempt. more is true if further
 // messages wait for another attempt. Messages that wait for their delivery time are not changed.
 func (q *Queue) Hasten(now int64, most int) (more bool) {
 	var due []Entry

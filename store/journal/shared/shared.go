@@ -1,9 +1,9 @@
 // Package shared is one node's part in a journal to which several nodes append, of which one owns the work at a time.
 //
-// A node that stands by passes what it reads to Judge, and carries out what counts. A node that has got the lease begins its
-// epoch with a record of its own, goes on reading until it has judged that one, and so has all that any owner before it was
-// promised. Then it owns: it appends and reads no more. Places that do not follow each other show it that something else has
-// been appended, and it looks at that before anybody is promised anything.
+// A node that stands by passes the records that it reads to Judge, and carries out the valid ones. A node that gets the lease
+// appends a record that begins its epoch, and reads on until it has judged this record. Then it has all valid records of earlier
+// owners. From then on the node is the owner: it appends records and reads no more. If the place of an appended record does not
+// follow the previous place, another node has appended a record, and the owner first judges that record.
 //
 //	follows ── Begin ──► still follows, past its own record ── Own ──► appends ──► deposed
 //
