@@ -30,29 +30,29 @@ import (
 	"pmg/store/journal/shared"
 )
 
-// Options are how a node takes part.
+// Options are the parameters of a node of the cluster.
 type Options struct {
-	Node      string          // its name, see lease.CheckNode
-	Servers   string          // URLs of NATS, with commas between them
-	Connect   []client.Option // of the account that has stream and bucket
-	System    []client.Option // of the servers' system account, see nats.Options
-	Stream    string          // name of the stream; that of the bucket follows from it
-	Replicas  int             // if they are made here
-	MaxOctets int64           // of the stream, if it is made here; 0: no limit
-	Unsafe    bool            // accepts servers and a stream that may lose what was appended
-	Lease     lease.Options   // the times; the others are set here
-	Keep      time.Duration   // how long the stream has what no node needs, for nodes that are away
-	Dir       string          // of the copy
-	Store     store.Options   // of the copy; Journal and Origin are set here
-	Config    string          // hash of what all nodes must have configured alike
-	Version   string          // of the program
+	Node      string          // name of the node; see lease.CheckNode
+	Servers   string          // URLs of the NATS servers, separated by commas
+	Connect   []client.Option // options for the account that owns the stream and the bucket
+	System    []client.Option // options for the system account of the servers; see nats.Options
+	Stream    string          // name of the stream; the name of the bucket is derived from it
+	Replicas  int             // number of replicas, if Open creates stream and bucket
+	MaxOctets int64           // limit of the stream, if Open creates it; 0: no limit
+	Unsafe    bool            // also accepts servers and a stream that may lose appended records
+	Lease     lease.Options   // the times; Open sets the other fields
+	Keep      time.Duration   // how long the stream keeps records that no present node needs, for nodes that are away
+	Dir       string          // directory of the copy
+	Store     store.Options   // options of the copy; Open sets Journal and Origin
+	Config    string          // hash of the configuration that all nodes must share
+	Version   string          // version of the program
 	Log       zerolog.Logger
 }
 
-// Bucket returns the name of the bucket of a stream.
+// Bucket returns the name of the bucket that belongs to a stream.
 func Bucket(stream string) string { return stream + "_CELLS" }
 
-// A Node is what this process is of the cluster. Its methods are safe for concurrent use.
+// A Node is this process as a node of the cluster. Its methods are safe for concurrent use.
 type Node struct {
 	o       Options
 	journal *nats.Journal
@@ -61,24 +61,24 @@ type Node struct {
 	store   *store.Copy
 	holder  *lease.Holder
 
-	ctx     context.Context // ends with the node; its cause says why
+	ctx     context.Context // ends with the node; the cause is the reason
 	end     context.CancelCauseFunc
 	running sync.WaitGroup
 	follows context.CancelFunc
-	stopped chan struct{} // closed when nothing is followed any more
-	handing chan string   // which node an operator wants to have the work; "": any
-	first   uint64        // the last place of the journal at the start
-	working atomic.Bool   // the store is the gateway's
+	stopped chan struct{} // closed when the node does not follow the journal any more
+	handing chan string   // receives the node to which an operator wants to move the work; "": any node
+	first   uint64        // place of the last record of the journal at the start
+	working atomic.Bool   // the gateway uses the store
 	config  atomic.Pointer[string]
 	reason  atomic.Pointer[reason]
-	seen    atomic.Pointer[[]State] // what all nodes have said of themselves last
+	seen    atomic.Pointer[[]State] // the latest published states of all nodes
 	sum     atomic.Pointer[Sum]
-	summing sync.Mutex // held while the store is read for a sum
-	closed  bool       // guarded by summing: the gateway has closed the store
+	summing sync.Mutex // held while the store is read for a hash
+	closed  bool       // the gateway has closed the store; guarded by summing
 }
 
-// Open connects to the servers, opens the copy and begins to follow. It tries until it succeeds, until ctx ends, or until
-// something is found that needs an operator.
+// Open connects to the servers, opens the copy and begins to follow. It tries until it succeeds,
+// until ctx ends, or until an error occurs that only an operator can correct.
 func Open(ctx context.Context, o Options) (*Node, error) {
 	o.Lease.Node, o.Lease.Eligible = o.Node, false
 	if err := o.Lease.Check(); err != nil {
@@ -127,29 +127,30 @@ func (n *Node) open(ctx context.Context) (err error) {
 	return err
 }
 
-// number returns the number of a node in the journal.
+// number returns the number that stands for a node in the journal.
 func number(node string) uint32 {
 	h := fnv.New32a()
-	_, _ = h.Write([]byte(node)) // a hash takes all
+	_, _ = h.Write([]byte(node)) // a hash never returns an error
 	return h.Sum32()
 }
 
-// Store returns the store, for the gateway that TakeOver has allowed to work. Its user closes it.
+// Store returns the store for the gateway, after TakeOver has returned. The caller closes the
+// store.
 func (n *Node) Store() store.Store { return work{n.store, n} }
 
-// A work is the store while a gateway uses it.
+// A work is the node's store while a gateway uses it.
 type work struct {
 	listed
 	node *Node
 }
 
-// A listed store is one whose messages of a moment can be walked over.
+// A listed store can list its messages as they are at one moment.
 type listed interface {
 	store.Store
 	store.Lister
 }
 
-// Close closes the store, which is not read any more.
+// Close closes the store. The node does not read the store any more.
 func (w work) Close() error {
 	w.node.summing.Lock()
 	defer w.node.summing.Unlock()
@@ -163,7 +164,7 @@ func (n *Node) Holds() bool { return n.holder.Holds() }
 // Done is closed when this node can take no part any more.
 func (n *Node) Done() <-chan struct{} { return n.ctx.Done() }
 
-// Err returns why that is.
+// Err returns why the node can take no part any more.
 func (n *Node) Err() error { return context.Cause(n.ctx) }
 
 // Asked receives the name of the node to which an operator wants the work to be handed over, "" for any.
@@ -172,7 +173,8 @@ func (n *Node) Asked() <-chan string { return n.handing }
 // SetConfig replaces the hash of the configuration, after a reload.
 func (n *Node) SetConfig(hash string) { n.config.Store(&hash) }
 
-// Release hands the work over to another node, or to any if next is "". The gateway and its store are closed.
+// Release hands the work over to the node next, or to any node if next is "". The gateway and its
+// store must be closed.
 func (n *Node) Release(ctx context.Context, next string) error {
 	if next == n.o.Node {
 		next = ""
@@ -180,18 +182,19 @@ func (n *Node) Release(ctx context.Context, next string) error {
 	return n.holder.Release(ctx, next)
 }
 
-// errClosed is the cause of a node that was closed.
+// errClosed is the reason that Err returns after Close.
 var errClosed = errors.New("the node was closed")
 
-// Close ends the node's part. Without Release the others wait until the lease has run out.
+// Close ends the node's part in the cluster. Without Release before, the other nodes wait until the
+// lease has run out.
 func (n *Node) Close() error {
 	n.end(errClosed)
-	_ = n.journal.Close() // what waits for the servers ends
+	_ = n.journal.Close() // calls that wait for the servers end
 	n.running.Wait()
 	return n.close()
 }
 
-// close closes what is open.
+// close closes everything that is open.
 func (n *Node) close() (err error) {
 	if n.store != nil && !n.working.Load() {
 		err = n.store.Close()

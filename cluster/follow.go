@@ -18,7 +18,7 @@ func (n *Node) follow(ctx context.Context) {
 	from, known := n.store.Moved(), false
 	after := from
 	if from > 0 {
-		after-- // the record at from says what may follow
+		after-- // the record at from determines which records may follow
 	} else {
 		known = true
 	}
@@ -46,7 +46,7 @@ func (n *Node) follow(ctx context.Context) {
 	}
 }
 
-// tidy looks after the store while this node stands by.
+// tidy runs the store's upkeep while this node stands by.
 func (n *Node) tidy() {
 	every := time.NewTicker(time.Second)
 	defer every.Stop()
@@ -60,8 +60,9 @@ func (n *Node) tidy() {
 	}
 }
 
-// TakeOver waits until this node owns the work, and has all that the owners before it were promised. Then the gateway may begin
-// to work with Store. The lease is watched from then on: see Done.
+// TakeOver waits until this node owns the work and has applied all records that earlier owners have
+// stored. Then the gateway may begin to work with Store. From then on the node watches the lease:
+// see Done.
 func (n *Node) TakeOver(ctx context.Context) (epoch uint64, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -86,7 +87,8 @@ func (n *Node) TakeOver(ctx context.Context) (epoch uint64, err error) {
 	}
 }
 
-// begin makes this node's epoch known in the journal, follows past that, and ends following.
+// begin appends this node's epoch to the journal, follows the journal past that record, and then
+// stops following.
 func (n *Node) begin(ctx context.Context, epoch uint64) error {
 	if epoch > math.MaxUint32 {
 		return fmt.Errorf("epoch %d is too high", epoch)
@@ -111,7 +113,7 @@ func (n *Node) begin(ctx context.Context, epoch uint64) error {
 	return nil
 }
 
-// watch ends the node when it does not hold the lease any more.
+// watch ends the node when the node does not hold the lease any more.
 func (n *Node) watch() {
 	for seen := uint64(0); ; {
 		s, err := n.holder.Wait(n.ctx, seen)
@@ -123,7 +125,7 @@ func (n *Node) watch() {
 		case s.State == lease.Owner && s.Holding, s.State == lease.Releasing, s.State == lease.Released:
 		default:
 			n.end(fmt.Errorf("this node does not own the work any more: %s", s.Why))
-			_ = n.journal.Close() // what waits for the servers ends
+			_ = n.journal.Close() // calls that wait for the servers end
 			return
 		}
 	}

@@ -12,10 +12,10 @@ import (
 	"pmg/cluster/lease"
 )
 
-// An Operator asks the nodes of a cluster, and takes no part in it.
+// An Operator sends requests to the nodes of a cluster without being a node.
 type Operator struct{ bucket *cells.Bucket }
 
-// OpenOperator connects to the servers, and needs only what is said of them in the options.
+// OpenOperator connects to the servers. It uses only the options about the servers and the bucket.
 func OpenOperator(ctx context.Context, o Options) (*Operator, error) {
 	b, err := cells.Open(ctx, cells.Options{
 		Servers: o.Servers, Connect: o.Connect, Bucket: Bucket(o.Stream), Replicas: max(o.Replicas, 1),
@@ -29,13 +29,14 @@ func OpenOperator(ctx context.Context, o Options) (*Operator, error) {
 // Close ends the connection.
 func (o *Operator) Close() { o.bucket.Close() }
 
-// Nodes returns what the nodes have said of themselves last, in the order of their names.
+// Nodes returns the latest published states of all nodes, in the order of their names.
 func (o *Operator) Nodes(ctx context.Context) ([]State, error) {
 	values, err := o.bucket.All(ctx, nodePrefix)
 	return states(values), err
 }
 
-// Owner returns what the cell says about the ownership. Its epoch is 0 if nobody has owned the work yet.
+// Owner returns the current value of the owner's cell. If no node has owned the work yet, the
+// value's epoch is 0.
 func (o *Operator) Owner(ctx context.Context) (v lease.Value, err error) {
 	octets, version, err := o.bucket.Cell(ownerCell).Read(ctx)
 	if err != nil || version == 0 {
@@ -44,10 +45,12 @@ func (o *Operator) Owner(ctx context.Context) (v lease.Value, err error) {
 	return lease.Decode(octets)
 }
 
-// askEvery is how often an operator looks whether the nodes have done what was asked.
+// askEvery is the interval at which an operator checks whether the nodes have done what was
+// requested.
 const askEvery = 100 * time.Millisecond
 
-// Move asks the owner to hand the work over to a node, or to any if to is empty, and waits until another owns it.
+// Move asks the owner to hand the work over to the node to, or to any node if to is empty. It waits
+// until another node owns the work, and returns that node's name.
 func (o *Operator) Move(ctx context.Context, to string) (owner string, err error) {
 	v, err := o.Owner(ctx)
 	if err != nil {
@@ -79,7 +82,7 @@ func (o *Operator) Move(ctx context.Context, to string) (owner string, err error
 	}
 }
 
-// mayTakeOver returns an error if there is no node that can take the work over.
+// mayTakeOver returns an error if no node, or not the node to, can take the work over.
 func (o *Operator) mayTakeOver(ctx context.Context, owner, to string) error {
 	all, err := o.Nodes(ctx)
 	if err != nil {
@@ -107,7 +110,7 @@ func (o *Operator) mayTakeOver(ctx context.Context, owner, to string) error {
 	return nil
 }
 
-// Drain sets whether a node may own the work. The owner hands it over.
+// Drain sets whether a node may own the work. If the node is the owner, it hands the work over.
 func (o *Operator) Drain(ctx context.Context, node string, drained bool) error {
 	all, err := o.Nodes(ctx)
 	if err != nil {
@@ -123,13 +126,13 @@ func (o *Operator) Drain(ctx context.Context, node string, drained bool) error {
 	return o.bucket.Put(ctx, drainCell+node, []byte(value))
 }
 
-// Forget removes what a node has said of itself. One that runs says it again.
+// Forget removes the published state of a node. A node that is running publishes its state again.
 func (o *Operator) Forget(ctx context.Context, node string) error {
 	return o.bucket.Remove(ctx, nodePrefix+node)
 }
 
-// Check asks each node for a hash of its store, and waits for the answers. A node that does not answer before ctx ends has the
-// sum that it had.
+// Check asks each node for a hash of its store, and waits for the answers. The state of a node that
+// does not answer before ctx ends has its previous sum.
 func (o *Operator) Check(ctx context.Context, number uint64) ([]State, error) {
 	if err := o.bucket.Put(ctx, checkCell, []byte(strconv.FormatUint(number, 10))); err != nil {
 		return nil, err
@@ -148,8 +151,9 @@ func (o *Operator) Check(ctx context.Context, number uint64) ([]State, error) {
 	}
 }
 
-// Compare returns what is wrong with the answers to a check: nothing if all copies with the same records have the same. same is
-// how many copies could be compared; those that were at other records could not.
+// Compare compares the answers to a check. wrong describes copies that differ although they have
+// the same records. same is how many copies could be compared. Copies with other records could not
+// be compared.
 func Compare(all []State, number uint64) (same int, wrong []string) {
 	byPlace := map[uint64][]State{}
 	for _, s := range all {

@@ -7,7 +7,7 @@ import (
 	"pmg/cluster/report"
 )
 
-// Report returns what this node knows.
+// Report returns what this node knows of the cluster.
 func (n *Node) Report() *report.Report {
 	s, r := n.holder.Status(), n.seen.Load()
 	now, own := time.Now(), n.State()

@@ -16,31 +16,31 @@ import (
 // The names of the cells.
 const (
 	ownerCell  = "owner"
-	nodePrefix = "node."  // and the name of a node: its State
-	drainCell  = "drain." // and the name of a node: whether it may own the work
-	moveCell   = "move"   // a Move
-	checkCell  = "check"  // a number; each node answers with a hash of its store
+	nodePrefix = "node."  // followed by the name of a node: the node's State
+	drainCell  = "drain." // followed by the name of a node: whether the node may own the work
+	moveCell   = "move"   // value: a Move
+	checkCell  = "check"  // value: a number; each node answers with a hash of its store
 )
 
 type (
-	// A State is what a node says of itself.
+	// A State is the state that a node publishes.
 	State = report.State
-	// A Sum is a hash of all that a copy has.
+	// A Sum is a hash of the whole contents of a copy.
 	Sum = report.Sum
 )
 
-// A Move is what an operator wants of the owner.
+// A Move is an operator's request that the owner hands the work over.
 type Move struct {
-	Epoch uint64 `json:"epoch"` // of the owner that is meant
+	Epoch uint64 `json:"epoch"` // epoch of the owner that must hand over
 	To    string `json:"to,omitempty"`
 }
 
 const (
 	tickEvery = time.Second
-	tickWait  = 3 * time.Second // for all cells together
+	tickWait  = 3 * time.Second // timeout for all cells together
 )
 
-// tick publishes the state of this node, and reads what is wanted of it.
+// tick publishes the state of this node, and reads the operators' requests.
 func (n *Node) tick() {
 	every := time.NewTicker(tickEvery)
 	defer every.Stop()
@@ -95,7 +95,7 @@ func (n *Node) tickOnce(t *trimmer) error {
 	return n.bucket.Put(ctx, nodePrefix+n.o.Node, own)
 }
 
-// State returns what this node says of itself.
+// State returns the state that this node publishes.
 func (n *Node) State() State {
 	s := n.holder.Status()
 	return State{
@@ -105,10 +105,11 @@ func (n *Node) State() State {
 	}
 }
 
-// Owner returns the name of the node that owns the work, as far as is known; "": none does.
+// Owner returns the name of the node that owns the work, as far as this node knows. "" means that
+// no node owns the work.
 func (n *Node) Owner() string { return n.holder.Status().Owner }
 
-// states reads the values of cells. Those that cannot be read are left out.
+// states decodes the states in the values of cells. Values that cannot be decoded are left out.
 func states(values []cells.Value) (all []State) {
 	for _, v := range values {
 		var s State
@@ -119,12 +120,12 @@ func states(values []cells.Value) (all []State) {
 	return all
 }
 
-// A reason says why this node may not take over. It is empty if it may.
+// A reason says why this node may not take over. An empty reason means that the node may take over.
 type reason struct{ kind, why string }
 
 const stillReading = "it has not read the journal to its end yet"
 
-// setReason sets why this node may not take over.
+// setReason sets the reason why this node may not take over.
 func (n *Node) setReason(r reason) {
 	if before := n.reason.Swap(&r); *before == r {
 		return
@@ -137,7 +138,8 @@ func (n *Node) setReason(r reason) {
 	}
 }
 
-// whyNot returns why this node may not take over; empty if it may.
+// whyNot returns the reason why this node may not take over, or an empty reason if the node may
+// take over.
 func (n *Node) whyNot(all []State, drained bool) reason {
 	if drained {
 		return reason{report.Drained, "an operator has drained it (pmg cluster drain --undo)"}
@@ -151,7 +153,8 @@ func (n *Node) whyNot(all []State, drained bool) reason {
 	return reason{}
 }
 
-// differs returns what is wrong with a node's configuration: it must be that of the owner, or of most nodes.
+// differs returns how a node's configuration differs, as text. It must equal the owner's
+// configuration, or that of most nodes if no node is the owner.
 func differs(all []State, node, config, owner string) string {
 	same, others := 1, 0
 	for _, s := range all {
@@ -174,7 +177,7 @@ func differs(all []State, node, config, owner string) string {
 		"removes a node that is gone)"
 }
 
-// askedToMove looks whether an operator wants this owner to hand over.
+// askedToMove checks whether an operator wants this owner to hand over.
 func (n *Node) askedToMove(ctx context.Context, epoch uint64, drained bool) error {
 	octets, _, err := n.bucket.Cell(moveCell).Read(ctx)
 	if err != nil {
@@ -194,7 +197,7 @@ func (n *Node) askedToMove(ctx context.Context, epoch uint64, drained bool) erro
 	return nil
 }
 
-// readCheck returns the number of the latest question for a hash.
+// readCheck returns the number of the latest check.
 func (n *Node) readCheck(ctx context.Context) (uint64, error) {
 	octets, _, err := n.bucket.Cell(checkCell).Read(ctx)
 	if err != nil || len(octets) == 0 {
@@ -203,7 +206,8 @@ func (n *Node) readCheck(ctx context.Context) (uint64, error) {
 	return strconv.ParseUint(string(octets), 10, 64)
 }
 
-// ignoreCheck ignores a question that was asked before this node started. If the servers do not answer, it is answered later.
+// ignoreCheck records the number of a check that was requested before this node started, so that
+// the node does not answer it. If the servers do not respond, the node answers that check later.
 func (n *Node) ignoreCheck(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, tickWait)
 	defer cancel()
@@ -212,7 +216,7 @@ func (n *Node) ignoreCheck(ctx context.Context) {
 	}
 }
 
-// answerCheck computes a hash of the store if somebody wants to compare it.
+// answerCheck computes a hash of the store if a new check was requested.
 func (n *Node) answerCheck(ctx context.Context) error {
 	number, err := n.readCheck(ctx)
 	if err != nil || number == n.sum.Load().Check {

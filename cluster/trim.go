@@ -7,31 +7,33 @@ import (
 	"pmg/cluster/report"
 )
 
-// A trimmer decides how much of the journal the owner drops: what all nodes that are there need no more, if these are two at
-// least, and what that was some time ago, for a node that is away or a copy that is being made.
+// A trimmer decides how much of the journal the owner drops. If at least two nodes are present, the
+// owner drops the records that none of these nodes needed some time ago. The delay is for nodes
+// that are away, and for copies that are being made.
 type trimmer struct {
 	keep    time.Duration
 	seen    map[string]sighting
-	samples []sample // the oldest first
+	samples []sample // sorted by time, the oldest first
 	done    uint64
 }
 
-// A sighting is when a node's state was seen to change.
+// A sighting records when a node's state was last seen to change.
 type sighting struct {
 	version uint64
 	at      time.Time
 }
 
-// A sample is what the nodes needed no more at a time.
+// A sample records which part of the journal no node needed at a time.
 type sample struct {
 	at   time.Time
 	upTo uint64
 }
 
-// manySamples is in how many steps the time to keep is divided.
+// manySamples is the number of samples into which the time to keep is divided.
 const manySamples = 60
 
-// upTo returns up to which place the journal may be trimmed now, 0 if nothing more.
+// upTo returns the place up to which the journal may be trimmed now. It returns 0 if nothing may be
+// trimmed.
 func (t *trimmer) upTo(values []cells.Value, all []State, own string, now time.Time) uint64 {
 	least, n := uint64(0), 0
 	for _, s := range all {
@@ -45,7 +47,7 @@ func (t *trimmer) upTo(values []cells.Value, all []State, own string, now time.T
 	if n < 2 || least < 2 {
 		return 0
 	}
-	least-- // a node that starts reads the last record that it has once more
+	least-- // a node that starts reads its last record again
 	if last := len(t.samples); last == 0 || now.Sub(t.samples[last-1].at) >= t.keep/manySamples {
 		t.samples = append(t.samples, sample{now, least})
 	}
@@ -61,7 +63,7 @@ func (t *trimmer) upTo(values []cells.Value, all []State, own string, now time.T
 	return upTo
 }
 
-// isAlive reports whether a node's state has changed lately.
+// isAlive reports whether a node's state has changed recently.
 func (t *trimmer) isAlive(values []cells.Value, node string, now time.Time) bool {
 	for _, v := range values {
 		if v.Name != node {

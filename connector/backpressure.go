@@ -18,15 +18,15 @@ type waiting[T any] struct {
 	message *sms.Message
 	submit  T
 	link    *Link
-	after   int64 // its answer is not sent before this time
-	until   int64 // it is refused at this time
+	after   int64 // the answer is not sent before this time
+	until   int64 // the submit is refused at this time
 }
 
 // Len returns how many submits wait.
 func (b *Backpressure[T]) Len() int { return len(b.waiting) }
 
-// Wait makes a submit wait. The submit is not answered before the time after. Wait
-// returns false if the submit must be refused instead.
+// Wait adds a submit to those that wait. The submit is not answered before the time after. If Wait
+// returns false, the submit does not wait and must be refused.
 func (b *Backpressure[T]) Wait(now int64, s *Share, m *sms.Message, l *Link, submit T, after int64) bool {
 	cfg := s.Lane.Config()
 	if cfg.QueueFull == config.Refuse || cfg.QueueWait == 0 {
@@ -36,9 +36,9 @@ func (b *Backpressure[T]) Wait(now int64, s *Share, m *sms.Message, l *Link, sub
 	return true
 }
 
-// LetIn calls accept for as many submits as there is room for, with the time before which each must
-// not be answered. accept must count the message. It calls refuse for submits that have waited too
-// long.
+// LetIn accepts as many waiting submits as there is room for, and refuses those that have waited
+// too long. It calls accept with the submit and the time before which the submit must not be
+// answered. accept must count the message.
 func (b *Backpressure[T]) LetIn(
 	now int64, room func(*sms.Message) bool, accept func(l *Link, m *sms.Message, submit T, after int64),
 	refuse func(*Link, *sms.Message, T),
@@ -49,8 +49,8 @@ func (b *Backpressure[T]) LetIn(
 		if !has && now < w.until {
 			return
 		}
-		// It is removed first, so that it does not come again after a panic below.
-		// Reslicing instead of copying makes admitting one submit O(1).
+		// The submit is removed first, so that a panic below does not repeat it. Reslicing instead of
+		// copying makes admitting one submit O(1).
 		b.waiting[0] = waiting[T]{}
 		b.waiting = b.waiting[1:]
 		if has {
@@ -61,7 +61,8 @@ func (b *Backpressure[T]) LetIn(
 	}
 }
 
-// Take removes the submits of a session, and passes them to f. They were never accepted.
+// Take removes the waiting submits of a session, and passes them to f. These submits were never
+// accepted.
 func (b *Backpressure[T]) Take(l *Link, f func(*sms.Message, T)) {
 	if !slices.ContainsFunc(b.waiting, func(w waiting[T]) bool { return w.link == l }) {
 		return

@@ -18,9 +18,9 @@ import (
 // A Connector is a named pool of sessions of one protocol.
 type Connector struct {
 	Name     string
-	Index    int // in the gateway's list; it is not used again after the connector is removed
+	Index    int // index in the gateway's list; an index is not used again after the connector is removed
 	Driver   protocols.Driver
-	Sessions protocols.SessionDriver // the same driver; nil: the protocol has no sessions
+	Sessions protocols.SessionDriver // the driver as a SessionDriver; nil: the protocol has no sessions
 	Protocol sms.Protocol
 	Stats    *Stats
 	PDULog   *pdulog.File // nil: PDUs are not logged
@@ -28,14 +28,14 @@ type Connector struct {
 	// Removed reports that the configuration no longer has this connector.
 	Removed atomic.Bool
 
-	// Streams are the requests that last, of a connector without sessions.
+	// Streams are the long-lasting requests of a connector without sessions.
 	Streams streams.Table
 
 	// Wanted is when an SMSC was last refused because no session was free.
 	Wanted atomic.Int64
 
 	cfg       atomic.Pointer[config.Connector]
-	form      atomic.Pointer[fit.Form] // made of cfg
+	form      atomic.Pointer[fit.Form] // derived from cfg
 	tls       atomic.Pointer[tlsfiles.Files]
 	memory    *Memory
 	online    atomic.Int64 // sessions that can be given messages
@@ -48,7 +48,7 @@ type Connector struct {
 	lanes []*Lane
 }
 
-// New makes a connector. Its messages are counted in memory.
+// New makes a connector. memory counts the octets of the connector's messages.
 func New(index int, cfg *config.Connector, driver protocols.Driver, memory *Memory) *Connector {
 	c := &Connector{
 		Name: cfg.Name, Index: index, Driver: driver, Stats: NewStats(cfg.Direction, len(driver.Commands())), memory: memory,
@@ -74,7 +74,7 @@ func (c *Connector) TLS() *tlsfiles.Files { return c.tls.Load() }
 // SetTLS sets the files by which the next sessions are encrypted. With nil they are not.
 func (c *Connector) SetTLS(f *tlsfiles.Files) { c.tls.Store(f) }
 
-// Form returns how the connector's peers take texts.
+// Form returns how messages must be encoded to fit the connector's peers.
 func (c *Connector) Form() *fit.Form { return c.form.Load() }
 
 // SetSockets changes how many sockets the connector may have at the same time. An in
@@ -86,9 +86,9 @@ func (c *Connector) SetSockets(n int) {
 	c.instances.limit = n
 }
 
-// NewSession returns the protocol's session of a new connection. taken reports whether a
-// request with a sequence number waits for its answer, the others are as in protocols.SessionOptions. A protocol without
-// sessions has nil.
+// NewSession returns the protocol's session for a new connection, or nil if the protocol has no
+// sessions. taken reports whether a request with a sequence number waits for its answer. The other
+// parameters are as in protocols.SessionOptions.
 func (c *Connector) NewSession(
 	taken func(sequence uint32) bool, load func() int, wanted func(now int64) bool, client func() any,
 ) protocols.Session {
@@ -124,8 +124,8 @@ func ourName(cfg *config.Connector) string {
 	return cfg.SystemID
 }
 
-// ReadLimit returns how many requests of a session may be under way before reading it
-// stops: its window in both directions, and some PDUs that carry no message.
+// ReadLimit returns how many requests of a session may be under way before the session is not read
+// any more: the window in both directions, and some PDUs without a message.
 func (c *Connector) ReadLimit() int { return 2*c.Config().Window + 16 }
 
 // Online returns how many sessions can be given messages.
@@ -142,7 +142,7 @@ func (c *Connector) addLane(l *Lane) {
 // Lanes calls f for every lane whose home the connector is.
 func (c *Connector) Lanes(f func(*Lane)) {
 	c.mu.Lock()
-	lanes := c.lanes // lanes are only ever added
+	lanes := c.lanes // lanes are only added, never removed
 	c.mu.Unlock()
 	for _, l := range lanes {
 		if l.Home() == c {
@@ -158,8 +158,8 @@ func (c *Connector) Queued() (n int64) {
 	return n
 }
 
-// Oldest returns when the message that has waited longest was due, or 0 if none waits. Those of
-// clients that are away count for their accounts alone.
+// Oldest returns the due time of the message that has waited longest, or 0 if no message waits. It
+// ignores messages to clients that are not connected; their accounts count those messages.
 func (c *Connector) Oldest() (oldest int64) {
 	c.Lanes(func(l *Lane) {
 		if !l.ToClient() || l.Window.Online() > 0 {
@@ -169,46 +169,45 @@ func (c *Connector) Oldest() (oldest int64) {
 	return oldest
 }
 
-// Fullest returns how many messages wait or are under way in the fullest of the connector's lanes,
-// each of which takes max_queue: an in connector has one for each account.
+// Fullest returns how many messages wait or are under way in the fullest of the connector's lanes.
+// max_queue limits each lane. An in connector has one lane for each account.
 func (c *Connector) Fullest() (n int64) {
 	c.Lanes(func(l *Lane) { n = max(n, l.Queued.Load()) })
 	return n
 }
 
-// A Hold keeps messages from leaving by an out connector, as an operator has asked for. Its
-// sessions stay, so that messages, receipts and answers of the SMSC still come. It is
-// immutable.
+// A Hold stops messages from leaving by an out connector, at the request of an operator. The
+// sessions stay open, so that messages, receipts and answers of the SMSC are still received. A Hold
+// is immutable.
 type Hold struct {
 	Since int64
-	Until int64  // it is over then; 0: it lasts until it is taken back
+	Until int64  // when the hold ends; 0: when the operator ends it
 	By    string // the operator's address
 }
 
-// Hold returns what keeps the connector's messages from leaving, nil if nothing does. It is safe
-// for concurrent use.
+// Hold returns the hold in force, or nil if messages may leave. It is safe for concurrent use.
 func (c *Connector) Hold() *Hold { return c.hold.Load() }
 
-// SetHold stops the connector's messages; with nil they leave again when the lane dispatches next.
-// It is safe for concurrent use.
+// SetHold puts a hold in force. With nil, messages leave again at the lane's next dispatch. It is
+// safe for concurrent use.
 func (c *Connector) SetHold(h *Hold) { c.hold.Store(h) }
 
 // A Trouble is the reason why a connector has no session, or too few: the last failure of
 // a connection, login or session. It is immutable.
 type Trouble struct {
 	Reason string
-	Since  int64         // time of the first failure in a row with this reason; Unix nanoseconds
-	Down   int64         // time since when no session is logged in, whatever the reasons were; 0: one is
+	Since  int64         // time of the first of consecutive failures with this reason; Unix nanoseconds
+	Down   int64         // since when no session is logged in, for whatever reason; 0: a session is logged in
 	At     int64         // time of the last failure
 	Rest   time.Duration // from At until the next attempt
-	Said   int64         // when it was logged last
-	Times  int64         // failures since then, which were not logged
+	Said   int64         // when the trouble was last logged
+	Times  int64         // failures since Said, which were not logged
 }
 
-// Trouble returns the connector's trouble, or nil if it has none. It is safe for
+// Trouble returns the connector's trouble, or nil if the connector has none. It is safe for
 // concurrent use.
 func (c *Connector) Trouble() *Trouble { return c.trouble.Load() }
 
-// SetTrouble replaces old by t. It reports whether it did, which it does not if the trouble
-// was no longer old.
+// SetTrouble replaces the trouble old by t, and reports whether it did. It returns false, without a
+// change, if the trouble is no longer old.
 func (c *Connector) SetTrouble(old, t *Trouble) bool { return c.trouble.CompareAndSwap(old, t) }

@@ -11,9 +11,9 @@ import (
 	"pmg/sms"
 )
 
-// Counters are the counters of a connector, each described here alone: its tags say how it is
-// shown (see admin/rows.go). In Stats they are of atomic.Int64 and ByLabel, in a status of int64
-// and Labels.
+// Counters are the counters of a connector. Each counter is described here only; its tags define
+// how it is displayed (see admin/rows.go). Stats uses atomic.Int64 and ByLabel as N and L. A status
+// uses int64 and Labels.
 type Counters[N, L any] struct {
 	Opened     N `json:"sessions_opened" metric:"sessions_opened_total" help:"Sessions begun."`
 	Failing    N `json:"failing" metric:"failing" help:"Connections and logins that failed in a row."`
@@ -39,8 +39,8 @@ type Counters[N, L any] struct {
 	FieldsLost L `json:"fields_lost,omitempty" metric:"fields_lost_total" label:"field" help:"Times a message was sent without a field that the connector's protocol lacks; docs/conversion.md lists the fields."`
 }
 
-// expect adds values of labels with a count of 0, so that an alert sees the first time that one is
-// counted.
+// expect adds the expected labels with a count of 0, so that an alert sees the first increment of
+// each label.
 func expect(direction string, c *Counters[atomic.Int64, ByLabel]) {
 	if direction == config.Out {
 		for _, state := range append(sms.States(), sms.NoState) {
@@ -54,10 +54,10 @@ type ByLabel struct {
 	counts sync.Map // fmt.Stringer → *atomic.Int64
 }
 
-// Expect adds values with a count of 0.
+// Expect adds a value of the label with a count of 0.
 func (b *ByLabel) Expect(value fmt.Stringer) { b.counts.LoadOrStore(value, new(atomic.Int64)) }
 
-// Add counts a value, and reports whether it is the first time.
+// Add adds 1 to the count of a value. first is true if the value was not counted before.
 func (b *ByLabel) Add(value fmt.Stringer) (first bool) {
 	n, ok := b.counts.Load(value)
 	if !ok {
@@ -66,7 +66,7 @@ func (b *ByLabel) Add(value fmt.Stringer) (first bool) {
 	return n.(*atomic.Int64).Add(1) == 1
 }
 
-// Counts returns the counts by the names of the values.
+// Counts returns the counts, with the names of the values as keys.
 func (b *ByLabel) Counts() Labels {
 	counts := Labels{}
 	for value, n := range b.counts.Range {
@@ -78,28 +78,28 @@ func (b *ByLabel) Counts() Labels {
 // Labels are the counts of a ByLabel.
 type Labels map[string]int64
 
-// Stats holds what is counted of a connector. All of it may be read at any time.
+// Stats holds all counters of a connector. They may be read at any time.
 type Stats struct {
 	Counters[atomic.Int64, ByLabel]
 
-	PDUsIn, PDUsOut []atomic.Int64 // by command
+	PDUsIn, PDUsOut []atomic.Int64 // index: number of the command
 	Answer          Histogram      // time from our request to its answer
-	Receipt         Delays         // time from a message's acceptance to the receipt of its end
-	Networks        ByNetwork      // of an SMSC's
+	Receipt         Delays         // time from the acceptance of a message to its final receipt
+	Networks        ByNetwork      // counts by network; only of a connector to an SMSC
 
 	mu       sync.Mutex
 	statuses map[StatusKey]int64
 }
 
-// StatusKey identifies the answers of a command with a status other than 0.
+// StatusKey identifies answers to a command that have a certain status other than 0.
 type StatusKey struct {
 	Command  int
 	Received bool
 	Status   uint32
 }
 
-// NewStats makes the counters of a connector in a direction, for a protocol with a number of
-// commands.
+// NewStats makes the counters of a connector. direction is the connector's direction, commands is
+// the protocol's number of commands.
 func NewStats(direction string, commands int) *Stats {
 	s := &Stats{
 		PDUsIn: make([]atomic.Int64, commands), PDUsOut: make([]atomic.Int64, commands),
@@ -111,12 +111,12 @@ func NewStats(direction string, commands int) *Stats {
 
 // Messages returns how many messages of the peer were accepted, without receipts.
 func (s *Stats) Messages() int64 {
-	receipts := s.ReceiptsIn.Load() // before the count that they are part of
+	receipts := s.ReceiptsIn.Load() // read before the total that includes receipts
 	return s.Accepted.Load() - receipts
 }
 
-// maxStatuses limits how many statuses are counted separately, because peers can invent
-// any number. Further ones are counted together, as OtherStatus.
+// maxStatuses limits how many statuses are counted separately, because a peer can send any status.
+// Further statuses are counted together, as OtherStatus.
 const maxStatuses = 1000
 
 // OtherStatus is the key for all statuses beyond maxStatuses.
@@ -152,24 +152,24 @@ func (s *Stats) Statuses() map[StatusKey]int64 {
 	return maps.Clone(s.statuses)
 }
 
-// A Histogram counts durations in buckets. Their upper bounds are 1 µs, 2 µs, 4 µs and so
-// on; the last bucket has none.
+// A Histogram counts durations in buckets. The upper bounds of the buckets are 1 µs, 2 µs, 4 µs and
+// so on. The last bucket has no upper bound.
 type Histogram struct {
 	Buckets [buckets]atomic.Int64
 	Sum     atomic.Int64 // nanoseconds
 }
 
-const buckets = 28 // the highest bound is over a minute
+const buckets = 28 // the highest bound is more than a minute
 
 // Observe counts one duration in nanoseconds.
 func (h *Histogram) Observe(ns int64) { h.Add(h.Bucket(ns), 1, ns) }
 
-// Bucket returns the bucket of a duration in nanoseconds.
+// Bucket returns the index of the bucket for a duration in nanoseconds.
 func (h *Histogram) Bucket(ns int64) int {
 	return min(bits.Len64(uint64(max(ns-1, 0))/1000), buckets-1)
 }
 
-// Add counts n durations of one bucket.
+// Add counts n durations that belong to one bucket. sum is the total of the durations.
 func (h *Histogram) Add(bucket int, n, sum int64) {
 	h.Buckets[bucket].Add(n)
 	h.Sum.Add(sum)
@@ -184,5 +184,5 @@ const DelayScale = 1000
 // Observe counts one duration in nanoseconds.
 func (d *Delays) Observe(ns int64) { d.Histogram.Observe(ns / DelayScale) }
 
-// Bound returns the upper bound of bucket i in nanoseconds. The last bucket has none.
+// Bound returns the upper bound of bucket i in nanoseconds. The last bucket has no upper bound.
 func (h *Histogram) Bound(i int) int64 { return 1000 << i }

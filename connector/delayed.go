@@ -6,10 +6,9 @@ import (
 	"github.com/tidwall/btree"
 )
 
-// Delayed holds delayed answers, ordered by the time at which they are due. Answers for
-// the same time stay in the order of Add. They are logged after the delay, so that the
-// pdu log shows when they were sent. The zero value is empty. Delayed is not safe for
-// concurrent use.
+// Delayed holds delayed answers, ordered by the time at which they are due. Answers for the same
+// time stay in the order of Add. An answer is logged after its delay, so that the pdu log shows
+// when the answer was sent. The zero value is empty. Delayed is not safe for concurrent use.
 type Delayed[T any] struct {
 	tree  *btree.BTreeG[delayed[T]]
 	of    map[*Link][]delayed[T] // the answers of each session, in the order of Add
@@ -23,7 +22,7 @@ type delayed[T any] struct {
 	answer T
 }
 
-// Add keeps an answer of a session until its time.
+// Add stores an answer of a session until the time at.
 func (d *Delayed[T]) Add(at int64, l *Link, answer T) {
 	if d.tree == nil {
 		d.tree = btree.NewBTreeGOptions(func(a, b delayed[T]) bool {

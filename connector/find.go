@@ -5,9 +5,9 @@ import (
 	"pmg/sms"
 )
 
-// Find calls f for the messages with these ids that wait in the lane, and says of each
-// what Remove needs. It looks at every entry, so it is for the few whose times are not
-// known, because the wall clock was set since they came.
+// Find searches the lane's waiting messages for these ids. It calls f for each message that it
+// finds, with the argument for Remove. It looks at every entry, so it is only for the few messages
+// whose times are not known because the wall clock was set after they arrived.
 func (q *Queues) Find(ids map[uint64]bool, f func(s *Share, w queue.Waiting)) {
 	q.Shares(func(s *Share) {
 		q.EachWaiting(s, func(w queue.Waiting, _ *sms.Message) {
@@ -18,8 +18,8 @@ func (q *Queues) Find(ids map[uint64]bool, f func(s *Share, w queue.Waiting)) {
 	})
 }
 
-// EachWaiting calls f for every waiting message of a share: with the argument for Remove, and with
-// the message, nil where its body is on disk alone. f must not change the lane.
+// EachWaiting calls f for every waiting message of a share. w is the argument for Remove. m is nil
+// if the body is only on disk. f must not change the lane.
 func (q *Queues) EachWaiting(s *Share, f func(w queue.Waiting, m *sms.Message)) {
 	s.queue.Each(func(e *queue.Entry) {
 		f(queue.Waiting{ID: e.ID, Priority: e.Priority, Arrived: e.Due, NotBefore: e.Wakes, Expires: e.Expires}, e.Message)
@@ -31,8 +31,8 @@ func (q *Queues) EachWaiting(s *Share, f func(w queue.Waiting, m *sms.Message)) 
 	}
 }
 
-// Return takes back a message that Remove has taken out, and that may have been changed
-// since. It stays in memory, because what is being read from disk may be the message as it was.
+// Return puts back a message that Remove took out and that the caller may have changed. The message
+// stays in memory, because a read from disk that is under way may return the old state.
 func (q *Queues) Return(now int64, s *Share, m *sms.Message) {
 	s.Enter(m, now)
 	s.push(m, now)

@@ -14,37 +14,39 @@ import (
 //	 └────────► a plugin is asked ───────────┤
 //	                                         └─► queue (Returns), aside (Held), ended (Refused)
 type Gate interface {
-	// IsOpen reports whether no plugin is asked about what leaves by a lane.
+	// IsOpen reports whether messages that leave by the lane need no decision of a plugin.
 	IsOpen(l *Lane) bool
-	// Check decides about the message of a slot. With Waits another goroutine asks, and Slot.Pass follows: until then the
-	// slot counts as under way, so that the window bounds how many messages wait.
+	// Check decides about the message of a slot. If it returns Waits, a plugin is asked on another
+	// goroutine, and Slot.Pass is called later with the decision. Until then the slot counts as under
+	// way, so that the window limits how many messages wait.
 	Check(now int64, s *Slot) Passage
-	// Hold puts a message aside about which Held was decided.
+	// Hold puts a message aside for an operator, after the decision Held.
 	Hold(l *Lane, m *sms.Message, why string)
 }
 
-// A Passage is what was decided about a message that is about to leave.
+// A Passage is the decision about a message that is about to leave.
 type Passage struct {
 	Way     Way
-	Message *sms.Message // a copy that leaves, is held or has ended in the message's place; nil: there is none
-	Code    sms.Code     // with Refused
-	Until   int64        // with Returns
-	Why     string       // with Held
+	Message *sms.Message // a copy that is sent, held or ended in place of the message; nil: there is no copy
+	Code    sms.Code     // only with Refused: the code with which the message ends
+	Until   int64        // only with Returns: when a plugin is asked again
+	Why     string       // only with Held: the reason
 }
 
-// A Way is where such a message goes.
+// A Way is the kind of decision about a message that is about to leave.
 type Way uint8
 
 // The ways.
 const (
-	Leaves  Way = iota // it is sent
-	Waits              // that is not decided yet
-	Returns            // it returns to its queue, and is asked about again after a time
-	Held               // an operator decides about it
-	Refused            // it ends with a code
+	Leaves  Way = iota // the message is sent
+	Waits              // the decision follows later
+	Returns            // the message returns to its queue, and a plugin is asked again after a time
+	Held               // the message is put aside, and an operator decides about it
+	Refused            // the message ends with a code
 )
 
-// Leaving returns what the peer of a slot gets: its message, or what plugins have made of that for this attempt.
+// Leaving returns the message to send to the slot's peer: the original, or the copy that plugins
+// changed for this attempt.
 func (s *Slot) Leaving() *sms.Message {
 	if s.Changed != nil {
 		return s.Changed
@@ -52,14 +54,15 @@ func (s *Slot) Leaving() *sms.Message {
 	return s.Message
 }
 
-// Pass does what was decided about the message of a slot after Waits. Only the lane's dispatching goroutine may call it.
+// Pass applies the decision about the message of a slot, after Check returned Waits. Only the
+// lane's dispatching goroutine may call it.
 func (s *Slot) Pass(now int64, p Passage) {
 	if n := &s.Share.Lane.Window.intents; s.passes(now, p) {
 		n.passed = append(n.passed, s)
 	}
 }
 
-// passes does what was decided, and reports whether the message leaves.
+// passes applies the decision about the message of a slot, and reports whether the message leaves.
 func (s *Slot) passes(now int64, p Passage) bool {
 	l, share, m := s.Share.Lane, s.Share, s.Message
 	switch p.Way {
@@ -73,7 +76,7 @@ func (s *Slot) passes(now int64, p Passage) bool {
 		l.Unsent(now, s)
 		return false
 	}
-	if l.isEnded(now, m) { // meanwhile, by a late answer or its validity
+	if l.isEnded(now, m) { // ended meanwhile, by a late answer or by its validity period
 		p.Message.Release()
 		l.Unsent(now, s)
 		return false
@@ -82,7 +85,7 @@ func (s *Slot) passes(now int64, p Passage) bool {
 		m.Sends--
 	}
 	p.Message.Sends = m.Sends
-	l.Window.putBack(s, sms.Lost) // because the peer has not answered
+	l.Window.putBack(s, sms.Lost) // Lost, because the peer has not answered
 	if p.Way == Held {
 		l.policy.Gate.Hold(l, p.Message, p.Why)
 		l.drop(share, m)
@@ -93,11 +96,13 @@ func (s *Slot) passes(now int64, p Passage) bool {
 	return false
 }
 
-// mostKept is how many messages may be kept from leaving until other lanes have their turn.
+// mostKept is how many messages in succession may be kept from leaving before other lanes get their
+// turn.
 const mostKept = 500
 
-// nextPassed removes and returns the next slot whose message leaves after it was asked about, nil if there is none. What
-// must not leave any more returns to its queue.
+// nextPassed removes and returns the next slot whose message may leave after a plugin was asked. It
+// returns nil if there is no such slot. A message that must not leave any more returns to its
+// queue.
 func (n *intents) nextPassed(l *Lane, now int64) *Slot {
 	for len(n.passed) > 0 {
 		s := n.passed[0]

@@ -2,11 +2,11 @@ package connector
 
 import "sync/atomic"
 
-// Inflight pairs the requests under way on one session with their answers. One goroutine
-// puts (the pdu builder) and another takes (the builder), without a lock. The sequence
-// number selects a cell, and a number whose cell is taken is skipped. The encoder finds a
-// number free some time before the pdu builder puts it. In between it assigns at most a
-// window of further numbers, and there are so many cells that these select other ones.
+// Inflight pairs the requests under way on one session with their answers. The pdu builder puts
+// requests and the builder takes them, on different goroutines and without a lock. The sequence
+// number selects a cell, and a number whose cell is taken is skipped. The encoder finds a number
+// free some time before the pdu builder puts it. In between the encoder assigns at most a window of
+// further numbers. There are enough cells that those numbers select other cells.
 type Inflight struct {
 	cells atomic.Pointer[[]atomic.Pointer[Slot]] // length is a power of two
 }
@@ -35,8 +35,8 @@ func (f *Inflight) Free(sequence uint32, window int) bool {
 	return f.cell(*cells, sequence).Load() == nil
 }
 
-// Put stores a slot by its sequence number, which must be free. From then on the slot may
-// be taken, even by an answer that comes before the request is written.
+// Put stores a slot by its sequence number, which must be free. The slot may be taken immediately
+// afterwards, even by an answer that arrives before the request is written.
 func (f *Inflight) Put(slot *Slot) { f.cell(*f.cells.Load(), slot.Sequence).Store(slot) }
 
 func (f *Inflight) cell(cells []atomic.Pointer[Slot], sequence uint32) *atomic.Pointer[Slot] {
@@ -57,8 +57,8 @@ func (f *Inflight) Take(sequence uint32) *Slot {
 	return slot
 }
 
-// TakeOnly removes and returns the slot if exactly one request is under way, and otherwise
-// returns nil and how many there are.
+// TakeOnly removes and returns the slot if exactly one request is under way. Otherwise slot is nil.
+// used is how many requests are under way.
 func (f *Inflight) TakeOnly() (slot *Slot, used int) {
 	cells := f.cells.Load()
 	if cells == nil {

@@ -7,36 +7,36 @@ import (
 	"pmg/sms"
 )
 
-// An Inquiry is an operation that a lane's peer is asked for, about a message that it has
-// accepted. It takes a slot like a message. It is not one: it is in no queue, waits for no
-// other session than those there are, is sent once, and is not counted.
+// An Inquiry is an operation that the lane's peer is asked to perform on a message that it has
+// accepted. An inquiry takes a slot, as a message does. Unlike a message, it is in no queue, waits
+// for no new session, is sent only once, and is not counted.
 type Inquiry struct {
 	Request  protocols.Request
-	Deadline int64 // it does not leave after this time
+	Deadline int64 // the inquiry is not sent after this time
 
-	// Done is called once, by whatever dispatches for the lane, unless the lane ends before. It
-	// must not block. Result is that of the answer if the code is sms.OK.
+	// Done is called once by the lane's dispatching goroutine, unless the lane ends before. It must not
+	// block. If code is sms.OK, Result is the result of the answer.
 	Done   func(code sms.Code)
 	Result protocols.Result
 }
 
-// asking is what a lane knows of operations. They may use a quarter of the slots, and take turns
-// with the messages, so that messages leave however much clients ask.
+// asking is the lane's state of operations. Operations may use a quarter of the slots and alternate
+// with messages, so that messages leave however many operations clients request.
 type asking struct {
 	waiting  []*Inquiry
-	share    *Share // of their slots
+	share    *Share // the share to which the operations' slots are assigned
 	underWay int
-	wasLast  bool  // an operation was the last to leave, so that messages go first now
-	rests    int64 // nothing is asked for before this time
+	wasLast  bool  // the last request to leave was an operation, so a message goes next
+	rests    int64 // no operation is sent before this time
 }
 
 const (
-	inquiryShare = 4 // one in so many slots may have an operation
-	inquiryRest  = 4 // how many times response_timeout a peer is not asked that has not answered
+	inquiryShare = 4 // operations may use one slot in inquiryShare
+	inquiryRest  = 4 // for how many times response_timeout a peer that has not answered an operation is sent no other operation
 )
 
 // Ask sends an operation to a lane's peer. The operation fails if the lane has no session, or if
-// the peer has not answered another one lately.
+// the peer has recently left another operation unanswered.
 func (l *Lane) Ask(a *Inquiry) {
 	if l.Window.online.Load() == 0 {
 		a.Done(sms.Lost)
@@ -48,7 +48,8 @@ func (l *Lane) Ask(a *Inquiry) {
 	l.Window.asking.waiting = append(l.Window.asking.waiting, a)
 }
 
-// next takes and returns the slot for the next operation, or nil if there is none now.
+// next takes and returns the slot for the next operation. It returns nil if no operation can be
+// sent now.
 func (a *asking) next(l *Lane, now int64) *Slot {
 	a.end(l, now)
 	front := l.Window.slots.Front()
@@ -64,7 +65,7 @@ func (a *asking) next(l *Lane, now int64) *Slot {
 	return slot
 }
 
-// answered takes back the slot of an operation.
+// answered takes back the slot of an operation that was answered.
 func (a *asking) answered(l *Lane, slot *Slot, answer sms.Answer) {
 	q := slot.Inquiry
 	a.underWay--
@@ -79,8 +80,8 @@ func (a *asking) answered(l *Lane, slot *Slot, answer sms.Answer) {
 	q.Done(answer.Code)
 }
 
-// end ends the operations that have waited for too long, and all if no session is left or the
-// peer is not asked now.
+// end ends the operations that have waited too long. It ends all operations if no session is left,
+// or if the peer is not sent operations now.
 func (a *asking) end(l *Lane, now int64) {
 	if len(a.waiting) == 0 {
 		return

@@ -16,21 +16,22 @@ import (
 // An Instance is a place for one session of a connector: at most one socket at a time.
 type Instance struct {
 	Connector *Connector
-	Number    int // from 1
+	Number    int // numbered from 1
 	link      atomic.Pointer[Link]
 
-	// While the instance is being connected, these belong to the goroutine that connects
-	// it, otherwise to the lane's dispatching goroutine.
+	// While the instance is being connected, these fields belong to the goroutine that connects it.
+	// Otherwise they belong to the lane's dispatching goroutine.
 	Failures  int    // failed connections and logins, and short sessions, in a row
-	Address   int    // the next of the connector's addresses
-	host      string // of the address that was connected last
-	restUntil int64  // it is not connected before this time
+	Address   int    // index of the connector's address to try next
+	host      string // host of the address that was connected last
+	restUntil int64  // the instance is not connected before this time
 }
 
 // Link returns the instance's session, or nil while it is not connected.
 func (i *Instance) Link() *Link { return i.link.Load() }
 
-// TLS returns how the octets of the session that begins are encrypted, or nil if they are not.
+// TLS returns the TLS configuration for the session that begins, or nil if the session is not
+// encrypted.
 func (i *Instance) TLS() *tls.Config {
 	files := i.Connector.TLS()
 	if files == nil {
@@ -39,7 +40,7 @@ func (i *Instance) TLS() *tls.Config {
 	return files.Config(i.host)
 }
 
-// SetLink sets the instance's session; nil means that it is not connected.
+// SetLink sets the instance's session. nil means that the instance is not connected.
 func (i *Instance) SetLink(l *Link) { i.link.Store(l) }
 
 // maxBackoff is the longest rest, as a multiple of the configured delay.
@@ -53,15 +54,15 @@ func (i *Instance) Rest(now int64) time.Duration {
 	delay = min(delay<<min(i.Failures, 8), maxBackoff*delay)
 	i.Failures++
 	i.Address++
-	random := rand.New(rand.NewPCG(uint64(now), uint64(i.Number))) // a simulation with the same times has the same rests
+	random := rand.New(rand.NewPCG(uint64(now), uint64(i.Number))) // equal times give equal rests in a simulation
 	delay += time.Duration(random.Int64N(int64(delay)/5 + 1))
 	i.restUntil = now + int64(delay)
 	return delay
 }
 
-// IsWanted reports whether instances must be connected even though no message waits. This
-// is so for a static connector, and for one that failed, because messages go elsewhere
-// until it works again.
+// IsWanted reports whether instances must be connected even though no message waits. The result is
+// true for a static connector. It is also true for a connector that has failed, because messages
+// take other routes until the connector works again.
 func (c *Connector) IsWanted() bool { return c.Config().IsStatic() || c.Stats.Failing.Load() > 0 }
 
 // Wait returns how long the instance still has to rest.
@@ -69,11 +70,11 @@ func (i *Instance) Wait(now int64) time.Duration {
 	return time.Duration(max(i.restUntil-now, 0))
 }
 
-// proven is how long a session must live until earlier failures are forgotten.
+// proven is how long a session must live before earlier failures are forgotten.
 func (i *Instance) proven() int64 { return maxBackoff * int64(i.Connector.Config().ReconnectDelay) }
 
-// ended makes the instance rest after a session that failed or was short, and returns for
-// how long. A session that we logged out is no failure.
+// ended makes the instance rest after a session that failed or was short, and returns the length of
+// the rest. A session that we logged out does not count as a failure.
 func (i *Instance) ended(l *Link, now int64) (rest time.Duration) {
 	switch {
 	case l.WasBound() && now-l.BoundAt >= i.proven():
@@ -81,7 +82,7 @@ func (i *Instance) ended(l *Link, now int64) (rest time.Duration) {
 	case l.LoggedOut:
 		i.restUntil = 0
 	case l.WasBound() && !i.Connector.Config().IsStatic():
-		i.Rest(now) // not counted as failing, because the peer may have ended an idle session
+		i.Rest(now) // the rest is not counted as a failure, because the peer may have ended an idle session
 	default:
 		i.Connector.Stats.Failing.Add(1)
 		rest = i.Rest(now)
@@ -89,7 +90,7 @@ func (i *Instance) ended(l *Link, now int64) (rest time.Duration) {
 	return rest
 }
 
-// forgive forgets failures when the session has lived long enough.
+// forgive resets the failures if the session has lived long enough.
 func (i *Instance) forgive(l *Link, now int64) {
 	if l.boundAt != 0 && now-l.boundAt >= i.proven() {
 		i.Failures = 0
@@ -99,12 +100,12 @@ func (i *Instance) forgive(l *Link, now int64) {
 // instances is the pool of instances without a socket.
 type instances struct {
 	mu    sync.Mutex
-	limit int // of sockets at the same time
+	limit int // how many sockets may be open at the same time
 	all   []*Instance
 	free  []*Instance
 }
 
-// Acquire takes an instance without a socket, or returns nil when all are in use.
+// Acquire takes an instance without a socket. It returns nil if all instances are in use.
 func (c *Connector) Acquire() *Instance {
 	p := &c.instances
 	p.mu.Lock()
@@ -122,7 +123,7 @@ func (c *Connector) Acquire() *Instance {
 	return i
 }
 
-// HasFree reports whether Acquire returns an instance.
+// HasFree reports whether Acquire would return an instance.
 func (c *Connector) HasFree() bool {
 	p := &c.instances
 	p.mu.Lock()
@@ -138,8 +139,8 @@ func (c *Connector) Return(i *Instance) {
 	p.free = append(p.free, i)
 }
 
-// HasSurplus reports whether more instances are in use than are configured, because a
-// reload has reduced their number.
+// HasSurplus reports whether more instances are in use than are configured. This happens after a
+// reload has reduced the number.
 func (c *Connector) HasSurplus() bool {
 	p := &c.instances
 	p.mu.Lock()
@@ -147,8 +148,8 @@ func (c *Connector) HasSurplus() bool {
 	return len(p.all)-len(p.free) > p.limit
 }
 
-// ReturnSurplus puts back an instance without a socket if more are in use than are
-// configured. It reports whether it did.
+// ReturnSurplus puts back an instance without a socket if more instances are in use than are
+// configured. It reports whether it put the instance back.
 func (c *Connector) ReturnSurplus(i *Instance) bool {
 	p := &c.instances
 	p.mu.Lock()
@@ -164,7 +165,7 @@ func (c *Connector) ReturnSurplus(i *Instance) bool {
 func (c *Connector) Links(f func(*Link)) {
 	p := &c.instances
 	p.mu.Lock()
-	all := p.all // instances are only ever added
+	all := p.all // instances are only added, never removed
 	p.mu.Unlock()
 	for _, i := range all {
 		if l := i.Link(); l != nil {
@@ -174,8 +175,8 @@ func (c *Connector) Links(f func(*Link)) {
 }
 
 // BindClient counts a client that is logging in, or an SMSC that has connected, unless the
-// connector has as many bound sessions as it may. It reports whether it did. If so,
-// UnbindClient must be called later.
+// connector has as many bound sessions as it may. It reports whether it counted the client. If so,
+// the caller must call UnbindClient at the end of the session.
 func (c *Connector) BindClient() bool {
 	if c.clients.Add(1) <= int64(c.Config().Instances) {
 		return true
@@ -187,9 +188,9 @@ func (c *Connector) BindClient() bool {
 // UnbindClient undoes BindClient at the end of the session.
 func (c *Connector) UnbindClient() { c.clients.Add(-1) }
 
-// Dial connects the instance. It tries the connector's addresses in order, beginning with
-// number i.Address, each for at most the configured time. If none can be reached, it
-// returns the error of the last one.
+// Dial connects the instance. It tries the connector's addresses in order, beginning with number
+// i.Address, each for at most the configured time. If no address can be reached, Dial returns the
+// error of the last attempt.
 func (i *Instance) Dial(ctx context.Context) (conn net.Conn, err error) {
 	cfg := i.Connector.Config()
 	addresses := cfg.AllAddresses()
@@ -221,7 +222,7 @@ func dialReason(err error, timeout time.Duration) error {
 		return fmt.Errorf("no answer in %s", timeout)
 	}
 	if call := (*os.SyscallError)(nil); errors.As(op.Err, &call) {
-		return call.Err // "connection refused", without "connect: "
+		return call.Err // "connection refused" without the prefix "connect: "
 	}
 	return op.Err
 }

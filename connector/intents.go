@@ -7,24 +7,24 @@ import (
 	"pmg/config"
 )
 
-// intents holds slots until the store has recorded that their messages are about to be sent. With
-// on_unknown: fail a message must not be sent again if the gateway is killed before the peer's
-// answer.
+// intents holds slots until the store has recorded that their messages are about to be sent. It is
+// needed for the option on_unknown: fail: a message must not be sent again if the gateway was
+// killed before the peer answered.
 type intents struct {
-	waiting []intent // from first on, in the order of their intents
+	waiting []intent // slots whose intents are not stored yet, from index first on, in the order of the intents
 	first   int
-	dropped bool // a session takes no more requests, and some of these slots may be its own
+	dropped bool // a session takes no more requests, and may own some of these slots
 
-	passed []*Slot // slots whose messages leave after a plugin was asked about them; in the order of its answers
+	passed []*Slot // slots whose messages may leave after a plugin was asked; in the order of the plugin's answers
 }
 
-// An intent is a slot and the number by which the store knows that its message is about to leave.
+// An intent is a slot and the token with which the store is asked whether the intent is stored.
 type intent struct {
 	slot  *Slot
 	token uint64
 }
 
-// add adds a slot. The slots that have left are removed when they are more than those that wait.
+// add adds a slot. It also discards slots that have left, if these are more than those that wait.
 func (n *intents) add(slot *Slot, token uint64) {
 	if n.first > len(n.waiting)/2 {
 		n.waiting = slices.Delete(n.waiting, 0, n.first)
@@ -33,10 +33,9 @@ func (n *intents) add(slot *Slot, token uint64) {
 	n.waiting = append(n.waiting, intent{slot, token})
 }
 
-// Next removes and returns the next slot. Either the slot holds a message that must be
-// sent, or it has no session and its instance must be connected. If Next returns nil,
-// nothing can be done now. Then again is the time of the next call, or 0 if only another
-// event allows one.
+// Next removes and returns the next slot. The slot either holds a message that must be sent, or has
+// no session, so that its instance must be connected. If slot is nil, nothing can be done now. Then
+// again is when to call Next again; 0 means that only another event makes a call useful.
 func (l *Lane) Next(now int64) (slot *Slot, again int64) {
 	if len(l.Window.intents.waiting) > 0 {
 		if slot = l.nextStored(now); slot != nil {
@@ -66,11 +65,11 @@ func (l *Lane) Next(now int64) (slot *Slot, again int64) {
 	}
 }
 
-// storesIntents reports whether messages leave only after the store has their intents.
+// storesIntents reports whether messages leave only after their intents are stored.
 func (l *Lane) storesIntents() bool { return l.Config().OnUnknown == config.Fail }
 
-// nextStored returns the slot of the first message, if its intent is safe. Messages whose
-// sessions take no more requests return to their queues.
+// nextStored returns the slot of the first message if its intent is stored, and otherwise nil.
+// Messages whose sessions take no more requests return to their queues.
 func (l *Lane) nextStored(now int64) (slot *Slot) {
 	n := &l.Window.intents
 	if n.dropped {

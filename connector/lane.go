@@ -11,53 +11,53 @@ import (
 
 // A Lane is a way out of the gateway: the waiting messages, the slots they may leave by,
 // and the rules by which the two are paired. An out connector has one lane. A client
-// account that receives has one for all its bound sessions, which exists even while it
-// has none.
+// account that receives messages has one lane for all its bound sessions. The lane exists
+// even while the account has no session.
 //
 //	        Push                Next                Answered
 //	message ────► shares ────────────────► under way ───────► settled
 //	                ▲  slot, rate, no pause           │
 //	                └──────────── again ──────────────┘
 //
-// It holds what waits, by what that leaves, and when it may; what follows from an answer is its own. Exported methods, those of
-// the three too, may be called by the lane's dispatching goroutine only, unless they say something else.
+// A lane consists of three parts: Queues, Window and Throttle. The lane itself handles answers. Only the lane's dispatching
+// goroutine may call exported methods of the lane and its parts, unless a method's comment says something else.
 type Lane struct {
 	Client
-	Touched bool // for the dispatching goroutine: after its batch messages may be able to leave
+	Touched bool // for the dispatching goroutine: messages may be able to leave after the present batch
 	policy  *Policy
 	memory  *Memory
 	home    atomic.Pointer[Connector]
 
-	Queued         atomic.Int64 // accepted messages that wait or are under way, without scheduled ones
+	Queued         atomic.Int64 // accepted messages that wait or are under way, without scheduled messages
 	WaitingForRoom atomic.Int64 // submits that wait for room
 
 	// Delivered counts the messages that the lane's peers have accepted.
 	Delivered atomic.Int64
-	// Ends counts the messages of the lane's account by the ends in their receipts.
+	// Ends counts the final receipts of the lane's account by outcome.
 	Ends Ends
 
-	Queues   Queues   // what waits
-	Window   Window   // by what it leaves
-	Throttle Throttle // when it may
+	Queues   Queues   // the waiting messages
+	Window   Window   // the sessions and slots by which messages leave
+	Throttle Throttle // when messages may leave
 
-	leaving bool // it is being removed; it is gone when its messages are sent
+	leaving bool // the lane is being removed; it is gone when all its messages are sent
 	gone    bool
 	tally   tally
 	moving  moving
-	handed  []move // messages that other lanes take
+	handed  []move // messages to be moved to other lanes
 }
 
-// A Client is the peer of a lane that leads to one.
+// A Client identifies the client to which a lane leads.
 type Client struct {
-	Account  string // empty for an out connector's lane
-	Endpoint string // the client's server that is called in place of its sessions; empty: it has sessions
+	Account  string // the account's name; empty: the lane of an out connector
+	Endpoint string // the client's webhook endpoint, called instead of sessions; empty: the client has sessions
 }
 
 // ToClient reports whether the lane leads to a client, not to an out connector.
 func (c *Client) ToClient() bool { return c.Account != "" }
 
-// NewLane makes the lane of a connector, or, with account, the lane of a client account
-// with the connector's options.
+// NewLane makes a lane with the options of a connector. account is the client account whose lane it
+// is; if empty, it is the connector's own lane.
 func NewLane(c *Connector, account string, policy *Policy) *Lane {
 	l := &Lane{Client: Client{Account: account}, policy: policy, memory: c.memory}
 	l.Queues.lane, l.Window.lane, l.Throttle.lane = l, l, l
@@ -66,8 +66,8 @@ func NewLane(c *Connector, account string, policy *Policy) *Lane {
 	return l
 }
 
-// Home returns the connector whose options and counters are the lane's. It is safe
-// for concurrent use.
+// Home returns the connector whose options and counters the lane uses. It is safe for concurrent
+// use.
 func (l *Lane) Home() *Connector { return l.home.Load() }
 
 // SetHome makes another connector the lane's home. An account's lane needs this when its
@@ -93,8 +93,8 @@ func (l *Lane) Up() bool {
 	return l.isReachable()
 }
 
-// isReachable reports whether there is a session, or one can be connected on demand, and no
-// operator holds the connector.
+// isReachable reports whether messages can leave: the lane has a session, or can connect one on
+// demand, and no operator holds the connector.
 func (l *Lane) isReachable() bool {
 	if !l.ToClient() && l.Home().Hold() != nil {
 		return false
@@ -105,7 +105,7 @@ func (l *Lane) isReachable() bool {
 	return !l.ToClient() && !l.Config().IsStatic() && l.stats().Failing.Load() == 0
 }
 
-// next does the work of Next, without intents.
+// next implements Next, without intents.
 func (l *Lane) next(now int64) (slot *Slot, again int64) {
 	if l.policy.Settler.Halted(now) {
 		return nil, 0
@@ -121,7 +121,7 @@ func (l *Lane) next(now int64) (slot *Slot, again int64) {
 	if slot == nil {
 		slot = l.nextMessage(now, wait)
 	}
-	if asks && last && slot == nil { // no message has taken the turn
+	if asks && last && slot == nil { // no message used the turn
 		slot = l.Window.asking.next(l, now)
 	}
 	switch {
@@ -137,7 +137,8 @@ func (l *Lane) next(now int64) (slot *Slot, again int64) {
 	return nil, 0
 }
 
-// nextMessage takes the slot for the next message, or that of an instance to connect. It returns nil if there is none now.
+// nextMessage takes the slot for the next message, or the slot of an instance to connect. It
+// returns nil if no slot can be used now.
 func (l *Lane) nextMessage(now, wait int64) *Slot {
 	for l.Queues.ready(now) || len(l.Queues.suspects) > 0 {
 		if wait <= 0 {
@@ -151,7 +152,7 @@ func (l *Lane) nextMessage(now, wait int64) *Slot {
 		}
 		if front.Outlet == nil {
 			if l.Window.dialing*l.Config().Window >= l.Queues.due() {
-				return nil // the instances being connected have slots enough for the waiting messages
+				return nil // the instances being connected will have enough slots for the waiting messages
 			}
 			l.Window.dialing++
 			return l.Window.slots.Take()
@@ -174,7 +175,7 @@ func (l *Lane) nextMessage(now, wait int64) *Slot {
 	return nil
 }
 
-// isOver reports whether a message must not be sent any more. If so, it ends the message.
+// isOver reports whether a message must not be sent any more, and if so ends the message.
 func (l *Lane) isOver(now int64, s *Share, m *sms.Message, expires int64) bool {
 	switch {
 	case m.Flags&sms.Settled != 0:
@@ -187,19 +188,19 @@ func (l *Lane) isOver(now int64, s *Share, m *sms.Message, expires int64) bool {
 	return true
 }
 
-// leave records that a message or an operation leaves by a slot.
+// leave records that a message or an operation is sent with a slot, and returns the slot.
 func (l *Lane) leave(now int64, slot *Slot) *Slot {
 	l.Window.asking.wasLast = slot.Inquiry != nil
 	l.Throttle.limiter.Reserve(now)
 	l.Window.inFlight++
-	slot.Sent = 0 // that of another message
+	slot.Sent = 0 // the value belonged to an earlier message
 	if slot.Inquiry == nil && slot.Message.Sends < math.MaxUint8 {
 		slot.Message.Sends++
 	}
 	return slot
 }
 
-// Answered takes back a slot whose message was answered, or never will be.
+// Answered takes back a slot whose message was answered or will never be answered.
 func (l *Lane) Answered(now int64, slot *Slot, a sms.Answer) {
 	if slot.Inquiry != nil {
 		l.Window.asking.answered(l, slot, a)
@@ -239,14 +240,14 @@ func (l *Lane) Answered(now int64, slot *Slot, a sms.Answer) {
 		return
 	}
 	if a.Code != sms.OK {
-		left = m // what was decided about it is not in the copy
+		left = m // the copy lacks the decision about the message
 	}
 	l.settled(share, m, left, a, slot.Sent)
 }
 
 // expired ends a message whose validity has passed.
 func (l *Lane) expired(now int64, s *Share, m *sms.Message) {
-	if m.Flags&sms.Settled != 0 { // it was counted when its answer came
+	if m.Flags&sms.Settled != 0 { // the message was counted when its answer came
 		l.drop(s, m)
 		return
 	}
@@ -283,24 +284,24 @@ func (l *Lane) Unsent(now int64, slot *Slot) {
 	if m.Sends < math.MaxUint8 {
 		m.Sends--
 	}
-	l.Window.putBack(slot, sms.Lost) // because the peer has not answered
+	l.Window.putBack(slot, sms.Lost) // Lost, because the peer has not answered
 	if l.storesIntents() {
 		l.policy.Intents.Stays(l, m)
 	}
 	share.pushBack(m, now)
 }
 
-// Tick does the lane's work that depends on time: it ends messages whose validity has
-// passed, and forgets failures of instances whose sessions have lived long enough. It is
-// called about once a second, and soon again if it returns that more may have expired. No more
-// messages end than the store forgets in time.
+// Tick does the lane's work that depends on time: it ends messages whose validity has passed, and
+// forgets failures of instances whose sessions have lived long enough. It is called about once a
+// second. If more is true, further messages may have expired, and Tick is called again soon. The
+// number of messages that end in one call is limited to what the store can remove in time.
 func (l *Lane) Tick(now int64) (more bool) {
-	l.Throttle.holds(now) // it may be over
+	l.Throttle.holds(now) // the hold may have ended
 	var oldest int64
 	l.Queues.Shares(func(s *Share) {
 		more = l.Queues.expire(now, s) || more
 		l.Queues.rest(s, now)
-		l.Queues.takeTurn(s, now) // it need not wait for the body of one that has expired
+		l.Queues.takeTurn(s, now) // a message that has expired needs no body, so the share need not wait for the body
 		oldest = sms.Earlier(oldest, s.queue.Oldest())
 	})
 	l.Queues.oldest.Store(oldest)

@@ -6,13 +6,13 @@ import (
 	"pmg/sms"
 )
 
-// tally holds the counts that Publish has not published yet, and those that it published
+// tally holds counts that Publish has not published yet, and the values that Publish published
 // last.
 type tally struct {
 	sent, done, freed int64
-	sentBy            int64  // those of done that a peer has accepted
+	sentBy            int64  // messages of done that a peer has accepted
 	by                *Share // the share whose messages done and sentBy count
-	at                *Stats // the counters to which length and inFlight were added
+	at                *Stats // the counters that length and inFlight were last added to
 	length, inFlight  int64
 }
 
@@ -28,12 +28,13 @@ func (l *Lane) countDone() {
 	}
 }
 
-// settled ends a message: it was answered for good, or is given up. as is the message as it has ended, m or a copy.
+// settled ends a message after its final answer, or when it is given up. as is the message in its
+// final state: m or a copy.
 func (l *Lane) settled(s *Share, m, as *sms.Message, a sms.Answer, sent int64) {
 	l.count(as, a, sent)
 	l.drop(s, m)
 	if a.Code == sms.OK {
-		l.tally.sentBy++ // l.tally.by is s now
+		l.tally.sentBy++ // l.tally.by equals s here
 	}
 }
 
@@ -47,19 +48,19 @@ func (l *Lane) count(m *sms.Message, a sms.Answer, sent int64) {
 	m.Origin.Tally.Failed.Add(1)
 }
 
-// Leave takes the lane out of service: its messages are sent, and then it is gone.
+// Leave takes the lane out of service. The lane still sends its messages, and is then gone.
 func (l *Lane) Leave() { l.leaving, l.moving.rest = true, 0 }
 
-// Gone reports whether the lane has left: all its messages were sent, and no more come.
+// Gone reports whether the lane is out of service: all its messages are sent, and no more come.
 func (l *Lane) Gone() bool { return l.gone }
 
-// Publish updates the counters that other goroutines read. It returns true once, when a
-// leaving lane has nothing more to send, so that its sessions can be logged out.
+// Publish updates the counters that other goroutines read. When a leaving lane has nothing more to
+// send, it returns true once, so that the caller logs the lane's sessions out.
 func (l *Lane) Publish() (gone bool) {
 	l.countDone()
 	t, stats := &l.tally, l.stats()
 	if t.at != stats {
-		if t.at != nil { // the lane has another home
+		if t.at != nil { // the lane has a new home
 			show(&t.at.Queued, &t.length, 0)
 			show(&t.at.InFlight, &t.inFlight, 0)
 		}
@@ -82,11 +83,11 @@ func (l *Lane) Publish() (gone bool) {
 	return false
 }
 
-// isHopeless reports whether a leaving lane cannot send its messages: it has no sessions,
-// and clients cannot log in to it any more.
+// isHopeless reports whether a leaving lane cannot send its messages: the lane has no sessions, and
+// clients can no longer log in to it.
 func isHopeless(l *Lane) bool { return l.ToClient() && l.Window.Online() == 0 }
 
-// show updates a lane's part of a connector's counter.
+// show sets a lane's part of a connector's counter to value. shown is the lane's previous part.
 func show(figure *atomic.Int64, shown *int64, value int64) {
 	if value != *shown {
 		figure.Add(value - *shown)
@@ -94,8 +95,8 @@ func show(figure *atomic.Int64, shown *int64, value int64) {
 	}
 }
 
-// Retry ends a pause, and makes messages due that wait for another attempt, so many of each share at most. It reports
-// whether there are more.
+// Retry ends a pause. It makes messages due that wait for another attempt, up to most messages of
+// each share. more is true if further messages wait for another attempt.
 func (l *Lane) Retry(now int64, most int) (more bool) {
 	l.Throttle.paused = 0
 	l.Queues.Shares(func(s *Share) {
@@ -105,10 +106,11 @@ func (l *Lane) Retry(now int64, most int) (more bool) {
 	return more
 }
 
-// Ends counts messages with a final receipt, and those of them that reached the mobile. It is safe for concurrent use.
+// Ends counts messages with a final receipt (Told), and the messages among these that reached the
+// mobile (Reached). It is safe for concurrent use.
 type Ends struct{ Told, Reached atomic.Int64 }
 
-// Count counts what a receipt says, if that is an end.
+// Count counts the state of a receipt, if the state is final.
 func (e *Ends) Count(s sms.State) {
 	if !s.Final() {
 		return

@@ -2,16 +2,16 @@ package connector
 
 import "pmg/sms"
 
-// late remembers requests whose answers did not come in time, so that a late answer finds
-// its message. It belongs to the goroutine that runs the session.
+// late remembers requests whose answers did not come in time, so that a late answer finds its
+// message. It belongs to the goroutine that runs the session.
 //
-// A peer whose answers always come late would be sent every message again and again, which would
-// make it even slower. So after a late answer, others may take twice as long as it did, until they
-// come in time again.
+// Without late, a peer that always answers late would receive every message again and again, and
+// would become even slower. So after a late answer, other answers may take twice as long as that
+// answer did, until answers come in time again.
 type late struct {
 	requests []lateRequest // in the order in which they were given up
-	timeout  int64         // how long answers may take; 0: response_timeout
-	inTime   int           // answers in a row that came within response_timeout
+	timeout  int64         // how long an answer may take; 0: response_timeout
+	inTime   int           // number of consecutive answers that came within response_timeout
 }
 
 type lateRequest struct {
@@ -21,16 +21,16 @@ type lateRequest struct {
 
 // An Unanswered is a request that was given up because no answer came in time.
 type Unanswered struct {
-	ID     uint64 // of the message
+	ID     uint64 // id of the message
 	Sent   int64  // Unix nanoseconds
-	Asked  bool   // it was for an operation
-	Record []byte // what the gateway records if it was accepted; nil: nothing
+	Asked  bool   // the request was an operation
+	Record []byte // what the gateway records if the peer accepted the message; nil: nothing
 }
 
 const (
-	maxLate     = 4  // late requests that are remembered, in windows
-	maxPatience = 10 // how many times response_timeout an answer may take at most
-	inTimeAfter = 4  // answers in time until response_timeout applies again, in windows
+	maxLate     = 4  // how many late requests are remembered, as a multiple of the window
+	maxPatience = 10 // how long an answer may take at most, as a multiple of response_timeout
+	inTimeAfter = 4  // how many answers must come in time before response_timeout applies again, as a multiple of the window
 )
 
 // ResponseTimeout returns how long an answer may take now, in nanoseconds.
@@ -38,7 +38,8 @@ func (l *Link) ResponseTimeout() int64 {
 	return max(int64(l.Connector.Config().ResponseTimeout), l.late.timeout)
 }
 
-// GiveUp records that a request was not answered in time.
+// GiveUp records that a request was not answered in time. token is what to record if the peer
+// accepted the message.
 func (l *Link) GiveUp(slot *Slot, token []byte) {
 	r := &l.late.requests
 	if len(*r) >= maxLate*l.Connector.Config().Window {
@@ -47,8 +48,8 @@ func (l *Link) GiveUp(slot *Slot, token []byte) {
 	*r = append(*r, lateRequest{slot.Sequence, Unanswered{slot.Message.ID, slot.Sent, slot.Inquiry != nil, token}})
 }
 
-// Late returns a request that was given up, and forgets it. Answers may take longer from
-// now on.
+// Late removes and returns a request that was given up. ok is false if there is no such request.
+// Afterwards answers may take longer.
 func (l *Link) Late(now int64, sequence uint32) (u Unanswered, ok bool) {
 	r := &l.late.requests
 	for i, late := range *r {
@@ -63,7 +64,7 @@ func (l *Link) Late(now int64, sequence uint32) (u Unanswered, ok bool) {
 	return Unanswered{}, false
 }
 
-// Awaited records how long an answer to a request that was not given up has taken.
+// Awaited records how long the answer took to a request that was not given up.
 func (l *Link) Awaited(took int64) {
 	if l.late.timeout == 0 {
 		return
@@ -78,8 +79,8 @@ func (l *Link) Awaited(took int64) {
 	}
 }
 
-// AnsweredLate handles an answer that came after its request was given up. If the answer
-// is final, the copy of the message that waits or is under way is not needed.
+// AnsweredLate handles an answer that came after its request was given up. After a final answer,
+// the copy of the message that still waits or is under way is not needed any more.
 func (l *Lane) AnsweredLate(link *Link, u Unanswered, a sms.Answer) {
 	l.Window.slots.Thaw(&link.Outlet)
 	if u.Asked {
@@ -96,7 +97,7 @@ func (l *Lane) AnsweredLate(link *Link, u Unanswered, a sms.Answer) {
 	if a.Code == sms.OK {
 		m.Origin.Tally.Sent.Add(1)
 	}
-	if a.Code == sms.OK && o.left != m { // it was made before what has become of its attempt was recorded
+	if a.Code == sms.OK && o.left != m { // the copy was made before the result of its attempt was recorded
 		as = o.left
 		as.Flags |= sms.Settled
 		as.Attempts, as.Losses, as.Throttles, as.Tried, as.Sends = m.Attempts, m.Losses, m.Throttles, m.Tried, m.Sends
@@ -105,14 +106,14 @@ func (l *Lane) AnsweredLate(link *Link, u Unanswered, a sms.Answer) {
 	o.release()
 }
 
-// A timedOut is a message that was not answered in time, and what has left by its latest attempt: the message itself, or what
-// plugins have made of it.
+// A timedOut is a message that was not answered in time, and what was sent by its latest attempt:
+// the message itself, or the copy that plugins changed.
 type timedOut struct {
 	share         *Share
 	message, left *sms.Message
 }
 
-// release releases what plugins have made of the message.
+// release releases the copy that plugins changed.
 func (o timedOut) release() {
 	if o.left != o.message {
 		o.share.Use(-o.left.Size())
@@ -120,11 +121,11 @@ func (o timedOut) release() {
 	}
 }
 
-// timeouts are the messages of a lane that a late answer may find, by their ids.
+// timeouts are the messages of a lane for which a late answer may arrive, by id.
 type timeouts map[uint64]timedOut
 
-// remember keeps a message whose request was not answered in time, because the answer may
-// come late. What has left belongs to the lane from now on.
+// remember stores a message whose request was not answered in time, so that a late answer finds it.
+// The lane owns o.left from now on.
 func (t *timeouts) remember(o timedOut) {
 	if *t == nil {
 		*t = timeouts{}
@@ -135,7 +136,7 @@ func (t *timeouts) remember(o timedOut) {
 	}
 }
 
-// forget does not keep a message any more: a late answer does not find it.
+// forget removes a message, so that a late answer does not find it any more.
 func (t *timeouts) forget(m *sms.Message) {
 	if o, ok := (*t)[m.ID]; ok {
 		o.release()
@@ -143,7 +144,7 @@ func (t *timeouts) forget(m *sms.Message) {
 	}
 }
 
-// has reports whether a late answer may find a message.
+// has reports whether a message is remembered for a late answer.
 func (t *timeouts) has(m *sms.Message) bool {
 	_, ok := (*t)[m.ID]
 	return ok

@@ -13,39 +13,39 @@ import (
 	"pmg/sms"
 )
 
-// A Source is a peer: its account, its connector and its address. Messages come from it, or go to it, with a session or
-// without.
+// A Source is a peer: its account, its connector and its address. Messages come from a source or go
+// to a source, with or without a session.
 type Source struct {
 	Connector *Connector
-	Instance  *Instance // of a session; nil: there is none
+	Instance  *Instance // the instance of the session; nil: there is no session
 	Remote    netip.AddrPort
-	Account   *account.Account // of the client; set before Session.Bound is not 0, and never changed then
-	Origin    *sms.Origin      // of the messages that arrive; set with Account
-	LastShare *Share           // where the last message went; only who takes messages in uses it
+	Account   *account.Account // the client's account; set before Session.Bound is not 0, and never changed afterwards
+	Origin    *sms.Origin      // the origin of messages that arrive; set with Account
+	LastShare *Share           // share of the last message; only the goroutine that accepts messages uses it
 }
 
-// CountRefused counts a message of the session that was not accepted.
+// CountRefused counts a message of the source that was refused. why is the code of the answer.
 func (s *Source) CountRefused(why sms.Code) {
 	s.Connector.Stats.Refused.Add(1)
 	s.Origin.Tally.Refuse(why)
 }
 
-// A Link is the part of a connected instance's session that is the same in both
-// architectures. Each architecture embeds it in its own type of connection. Its own fields are
-// for all goroutines: those that are not atomic are set before others can see them. The rest
-// is in three parts, each of which has one owner.
+// A Link is the part of a connected instance's session that is the same in both architectures. Each
+// architecture embeds it in its own type of connection. All goroutines may use the fields declared
+// here directly: those that are not atomic are set before other goroutines see the link. The other
+// fields are in three embedded parts; one goroutine owns each part.
 type Link struct {
 	Source
 	Opened   int64 // Unix nanoseconds
 	Session  protocols.Session
-	Can      protocols.Abilities // of Session
+	Can      protocols.Abilities // abilities of the protocol session
 	Inflight Inflight
-	Identity tlsfiles.Identity // the peer by its certificate; only who handles its PDUs may use it
-	Lane     *Lane             // the lane that gives the session messages; nil: it takes none
+	Identity tlsfiles.Identity // the peer's identity from its certificate; only the goroutine that handles PDUs may use it
+	Lane     *Lane             // the lane whose messages the session is given; nil: the session takes no messages
 
 	Heard    atomic.Int64 // when the peer last sent something
-	Partial  atomic.Int64 // when the incomplete PDU began; 0: there is none
-	Pressing atomic.Bool  // it goes on although its account is refused too much
+	Partial  atomic.Int64 // when the incomplete PDU began; 0: no PDU is incomplete
+	Pressing atomic.Bool  // the session sends on although its account has too many refusals
 	closing  atomic.Bool  // the session was asked to end
 	reason   atomic.Pointer[string]
 
@@ -54,33 +54,32 @@ type Link struct {
 	Log
 }
 
-// A Courier delivers the messages of a lane: it is the session's part of an architecture, a webhook, or
-// an SMSC that is called by HTTP. A lane knows nothing of its socket, session or sequence numbers.
-// Lane.Answered or Lane.Unsent follows for each slot.
+// A Courier delivers the messages of a lane: a session, a webhook, or an SMSC that is called by
+// HTTP. The lane does not know the courier's socket, session or sequence numbers. For each slot
+// that it is given, the courier calls Lane.Answered or Lane.Unsent.
 type Courier interface {
-	// Give is given a slot whose message, or operation, is to leave now.
+	// Give passes a slot to the courier, whose message or operation must be sent now.
 	Give(now int64, s *Slot)
-	// Quiet informs it, once, that it gets no more messages and that none of its slots is under
-	// way.
+	// Quiet is called once, when the courier gets no more messages and none of its slots is under way.
 	Quiet(now int64)
 }
 
-// An Outlet is what the lane's dispatching goroutine knows of a session, or of another way out: its
-// courier, and how many more requests it takes.
+// An Outlet is the state of a session, or of another way out, in the lane's dispatching goroutine:
+// its courier, and how many more requests it takes.
 type Outlet struct {
 	Courier  Courier
-	home     *Connector // that counts it
-	link     *Link      // the session; nil: there is none
+	home     *Connector // the connector whose counters include the outlet
+	link     *Link      // the session; nil: the outlet is not a session
 	window   int        // the configured window when the session began
 	slots    []*Slot
 	aside    []*Slot // free slots that must not be taken now
 	frozen   []*Slot // slots whose requests were not answered in time
-	suspect  *Slot   // the slot of a suspect under way; the session is reserved
+	suspect  *Slot   // the slot of the suspect that is under way; the session is reserved for suspects
 	used     int     // slots under way
-	unused   int     // slots of the window that are not made yet
+	unused   int     // slots of the window that are not created yet
 	atEnd    int     // slots under way when the session ended
 	supply   supply
-	reserved bool  // its free slots are set aside for suspects
+	reserved bool  // the outlet's free slots are reserved for suspects
 	balanced bool  // messages are balanced over the lane's sessions
 	boundAt  int64 // Dialogue.BoundAt; 0: the lane does not know the session yet
 }
@@ -93,23 +92,23 @@ type supply uint8
 
 const (
 	given   supply = iota
-	leaving        // none, and the lane must report when no request is under way
-	stopped        // none
+	leaving        // the session gets no more messages, and the lane must report when no request is under way
+	stopped        // the session gets no more messages
 )
 
 // takesMore reports whether the session may be given messages.
 func (o *Outlet) takesMore() bool { return o.supply == given }
 
-// A Log is what the goroutine that logs a session's PDUs knows of it.
+// A Log is the state of a session in the goroutine that logs its PDUs.
 type Log struct {
 	Login  pdulog.Login
 	logged logged
 }
 
-// RefusalRate is how many refusals of a session are answered a second.
+// RefusalRate is how many refusals of one session are answered per second.
 const RefusalRate = 200
 
-// Open begins the session of an instance. courier is what embeds the link.
+// Open begins the session of an instance. courier is the type that embeds the link.
 func (l *Link) Open(i *Instance, remote netip.AddrPort, now int64, courier Courier) {
 	l.Connector, l.Instance, l.Remote, l.Opened = i.Connector, i, remote, now
 	l.Courier, l.home, l.link = courier, i.Connector, l
@@ -121,7 +120,7 @@ func (l *Link) Open(i *Instance, remote netip.AddrPort, now int64, courier Couri
 	l.Can = protocols.AbilitiesOf(l.Session)
 }
 
-// load returns how full the queue is to which the session's last message went, in percent.
+// load returns how full the queue of the session's last message is, in percent.
 func (l *Link) load() int {
 	if l.LastShare == nil {
 		return 0
@@ -130,7 +129,8 @@ func (l *Link) load() int {
 	return int(min(lane.Queued.Load()*100/int64(lane.Config().MaxQueue), 100))
 }
 
-// client returns the options that the client's account has for sessions of the protocol, nil if it has none.
+// client returns the options of the client's account for sessions of the protocol. It returns nil
+// if the account has no such options.
 func (l *Link) client() any {
 	if l.Account == nil {
 		return nil
@@ -138,8 +138,8 @@ func (l *Link) client() any {
 	return l.Account.Config().ProtocolOptions(l.Connector.Protocol)
 }
 
-// wanted reports whether a login of the account, or of the SMSC, was refused for want of a session
-// after the peer was last heard, which is a while ago.
+// wanted reports whether the session's place is needed: the peer has been silent for a while, and
+// since then a login of the account, or of the SMSC, was refused for want of a session.
 func (l *Link) wanted(now int64) bool {
 	since := l.Connector.Wanted.Load()
 	if l.Account != nil {
@@ -149,8 +149,8 @@ func (l *Link) wanted(now int64) bool {
 	return since > heard && now-heard >= int64(protocols.WantedPatience)
 }
 
-// BeginClosing asks the session to end. Only the first call has an effect: it keeps its
-// reason, unless Explain has set one, and returns true.
+// BeginClosing asks the session to end. Only the first call has an effect: it records the reason,
+// unless Explain has set a reason, and returns true.
 func (l *Link) BeginClosing(reason string) bool {
 	if !l.closing.CompareAndSwap(false, true) {
 		return false
@@ -159,8 +159,8 @@ func (l *Link) BeginClosing(reason string) bool {
 	return true
 }
 
-// Explain sets why the session ends. Its reason is that of a PDU, so it replaces that of
-// BeginClosing: a peer that refuses a login or logs out may close the connection before the
+// Explain sets the reason why the session ends, as a PDU gives it. It replaces the reason of
+// BeginClosing, because a peer that refuses a login or logs out may close the connection before its
 // PDU is read.
 func (l *Link) Explain(reason string) { l.reason.Store(&reason) }
 
@@ -178,31 +178,31 @@ func (l *Link) Reason() string {
 // String returns the session's name in logs: connector/instance.
 func (l *Link) String() string { return fmt.Sprintf("%s/%d", l.Connector.Name, l.Instance.Number) }
 
-// A Dialogue is what the goroutine that runs a session knows of it.
+// A Dialogue is the state of a session in the goroutine that runs the session.
 type Dialogue struct {
 	Phase     Phase
-	BoundAt   int64 // when it logged in, in Unix nanoseconds; 0: it has not
-	LeavingAt int64 // when our logout was asked for, which waits for the answers to our requests; 0: it was not
+	BoundAt   int64 // when the session logged in, in Unix nanoseconds; 0: it has not logged in
+	LeavingAt int64 // when our logout was requested, which waits for answers to our requests; 0: no logout was requested
 
-	// These stay true however the life of the session goes on.
+	// The flags below stay true once they are set, in whatever phase the session is.
 	Place        Place
-	LoggedOut    bool   // we are logging out, or have logged out, so that its end is no failure
-	Revoked      bool   // its account may not use it any more: its requests are refused until it ends
-	TakesNothing bool   // the peer takes no message in this session, which is closed without a logout
-	EndReason    string // why it ended, if our last PDU is the delayed answer to a login
+	LoggedOut    bool   // we are logging out or have logged out, so the end of the session is not a failure
+	Revoked      bool   // the account may not use the session any more: its requests are refused until the session ends
+	TakesNothing bool   // the peer takes no messages in this session, which is closed without a logout
+	EndReason    string // why the session ended, if our last PDU is the delayed answer to a login
 
-	Undecided      bool              // whether a login or a message is accepted is not decided yet; PDUs wait behind it
+	Undecided      bool              // a decision about a login or a message is pending; PDUs that follow wait
 	WaitingForRoom int               // submits that wait for room
 	Storing        int               // messages that wait for their commit, and operations under way
 	Operating      int               // operations under way
-	Refusals       ratelimit.Limiter // of what it is refused
+	Refusals       ratelimit.Limiter // limits the answers to refused requests
 	late           late
 }
 
-// A Place is how the session of a peer that has connected counts towards the limits of sessions.
+// A Place records how the session of a connected peer counts towards the limits of sessions.
 type Place struct {
-	Admitted bool // counted by Connector.BindClient
-	Replaced bool // not counted by its account any more: another session has its place there
+	Admitted bool // the session is counted by Connector.BindClient
+	Replaced bool // the account does not count the session any more: another session has taken its place
 }
 
 // A Phase is how far the life of a session has come. Only a login that is refused in an open
@@ -221,27 +221,27 @@ type Phase uint8
 // The phases. Where we log in, Bound follows Connected.
 const (
 	Connected  Phase = iota
-	LoggingIn        // a login of the peer is not decided yet
-	Bound            // logged in
-	Leaving          // we give it no more messages, and log out when it has answered those that it has
-	LoggingOut       // our logout is on its way
-	Draining         // the peer logs out, or we do without a PDU for that: nothing but the answer to that is still sent
-	Ended            // our last PDU is on its way; requests are not answered any more
+	LoggingIn        // a login of the peer is being decided
+	Bound            // the session is logged in
+	Leaving          // the peer is given no more messages; we log out when it has answered all our requests
+	LoggingOut       // our logout is sent
+	Draining         // the peer logs out, or we end without a logout PDU; only the answer to the logout is still sent
+	Ended            // our last PDU is sent; requests are not answered any more
 	Over             // no more PDUs follow
 )
 
-// Enter records the phase of the session, unless it is in a later one.
+// Enter sets the session's phase, unless the session is already in a later phase.
 func (d *Dialogue) Enter(p Phase) { d.Phase = max(d.Phase, p) }
 
-// LoginDecided ends the phase LoggingIn. Others follow if the login was accepted, or if the
-// session ends because it was not.
+// LoginDecided ends the phase LoggingIn. Another phase follows if the login was accepted, or if the
+// session ends because the login was refused.
 func (d *Dialogue) LoginDecided() {
 	if d.Phase == LoggingIn {
 		d.Phase = Connected
 	}
 }
 
-// HasEnded reports whether our last PDU is on its way, or the session is over.
+// HasEnded reports whether our last PDU is sent or the session is over.
 func (d *Dialogue) HasEnded() bool { return d.Phase >= Ended }
 
 // WasBound reports whether the session has ever been logged in.

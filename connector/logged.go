@@ -10,7 +10,7 @@ import (
 // shows the message with its answer. It belongs to the goroutine that logs the session's
 // PDUs.
 type logged struct {
-	cells []loggedRequest // by sequence number, as in Inflight, so that no request under way is overwritten
+	cells []loggedRequest // indexed by sequence number, as in Inflight, so that a request under way is not overwritten
 }
 
 type loggedRequest struct {
@@ -26,8 +26,8 @@ func (g *logged) put(window int, sequence uint32, m *sms.Message) {
 	g.cells[int(sequence)&(len(g.cells)-1)] = loggedRequest{sequence, m.ID, m.Origin}
 }
 
-// find returns the request with a sequence number, even if an answer has come already. It
-// returns nil if the request is not known any more.
+// find returns the request with a sequence number, even if it was already answered. It returns nil
+// if the request is no longer remembered.
 func (g *logged) find(sequence uint32) *loggedRequest {
 	if g.cells == nil {
 		return nil
@@ -38,9 +38,9 @@ func (g *logged) find(sequence uint32) *loggedRequest {
 	return nil
 }
 
-// About returns the columns of a line of the pdu log besides the PDU's fields. m is the
-// message of a request that we send, otherwise nil. id is the id of the message that our
-// answer is about. Only the goroutine that logs the session's PDUs may call About.
+// About returns the columns of a line of the pdu log, except those with the PDU's fields. m is the
+// message of a request that we send, otherwise nil. id is the id of the message that our answer
+// refers to. Only the goroutine that logs the session's PDUs may call About.
 func (l *Link) About(received bool, p protocols.PDU, m *sms.Message, id uint64) pdulog.About {
 	a := pdulog.About{ID: id, Pressing: l.Pressing.Load()}
 	switch {

@@ -10,27 +10,27 @@ import (
 
 // moving is the state of a lane's search for messages that must move to another lane.
 type moving struct {
-	downSince int64 // since when the lane is not reachable; 0: it is
+	downSince int64 // since when the lane is not reachable; 0: the lane is reachable
 	searched  int64 // when the last search ended
-	rest      int64 // how long Move does not search after that; it grows while no message can be moved
+	rest      int64 // how long Move does not search after a search; the time grows while no message can be moved
 	share     int   // index of the share that is searched next
-	reads     bool  // the search waits for bodies that are being read
-	goesOn    bool  // and they were read
+	reads     bool  // the search waits for bodies that are being read from disk
+	goesOn    bool  // the bodies were read, so the search can continue
 }
 
 // A move is a message that moves to another lane, or ends because it has no route.
 type move struct {
 	message  *sms.Message
-	from, to *Share // to is nil if the message ends
+	from, to *Share // to is nil if the message has no route and ends
 }
 
 const (
-	moveAtATime = 2000       // how many messages one call of Move searches, in about 1 ms
-	leastRest   = int64(1e9) // how long Move rests after the first search in which none could be moved
-	longestRest = int64(8e9) // and at most, because many accounts' lanes may be down for long
+	moveAtATime = 2000       // how many messages one call of Move searches, which takes about 1 ms
+	leastRest   = int64(1e9) // how long Move rests after the first search in which no message could be moved
+	longestRest = int64(8e9) // the longest rest of Move, because many accounts' lanes may be down for long
 )
 
-// markDown records since when the lane is not reachable.
+// markDown records the time at which the lane became unreachable.
 func (l *Lane) markDown(now int64) {
 	switch {
 	case l.isReachable():
@@ -40,8 +40,9 @@ func (l *Lane) markDown(now int64) {
 	}
 }
 
-// hasFailed reports whether the lane has been down for failover_after, so that its messages
-// move to other targets of their routes. A stopping gateway does not wait for that time.
+// hasFailed reports whether the lane has been down for failover_after, so that its messages move to
+// other targets of their routes. If the gateway is stopping, the lane has failed as soon as it is
+// down.
 func (l *Lane) hasFailed(now int64) bool {
 	after, since := int64(l.Config().FailoverAfter), l.moving.downSince
 	return after > 0 && since != 0 && !l.isReachable() && (now-since >= after || l.policy.Process.Draining())
@@ -90,7 +91,7 @@ func (l *Lane) Move(now int64, give func(*Share, *sms.Message)) (more bool) {
 	case more:
 		mv.rest = 0
 	case plan.reads && (n > 0 || !plan.looked):
-		mv.searched, mv.rest = 0, leastRest // the search goes on when the bodies are there
+		mv.searched, mv.rest = 0, leastRest // the search continues when the bodies are in memory
 	case n > 0 || plan.reads:
 		mv.rest = leastRest
 	default:
@@ -99,22 +100,23 @@ func (l *Lane) Move(now int64, give func(*Share, *sms.Message)) (more bool) {
 	return more
 }
 
-// MovesOn reports, once, that Move can go on because the bodies that it waits for were read.
+// MovesOn reports whether Move can continue because the bodies that it waited for are read. It
+// returns true once.
 func (l *Lane) MovesOn() bool {
 	goesOn := l.moving.goesOn
 	l.moving.goesOn = false
 	return goesOn
 }
 
-// A plan is what Move is to do.
+// A plan is the result of a search for messages to move.
 type plan struct {
 	moves  []move
-	more   bool // there may be more to move now
-	looked bool // messages were looked at
-	reads  bool // bodies must be read before the search goes on
+	more   bool // there may be more messages to move now
+	looked bool // at least one message was examined
+	reads  bool // bodies must be read from disk before the search continues
 }
 
-// add plans a message's move, and reports whether it moves.
+// add adds a message to the plan if the message can be moved, and reports whether it did.
 func (p *plan) add(now int64, s *Share, m *sms.Message, always bool) bool {
 	p.looked = true
 	to := s.Lane.policy.Router.Reroute(s.Lane, m, always)
@@ -125,9 +127,9 @@ func (p *plan) add(now int64, s *Share, m *sms.Message, always bool) bool {
 	return true
 }
 
-// planMoves takes a part of the messages that are to leave out of the queues. The
-// shares take turns, because the part may be over in the midst of one. Bodies on disk
-// are read part by part, and those that stay are taken out of memory again.
+// planMoves takes a limited number of the messages that are to move out of the queues. The shares
+// take turns, because the limit may be reached within a share. Bodies on disk are read in parts,
+// and the bodies of messages that stay are released again.
 func (l *Lane) planMoves(now int64, failed bool) (p plan) {
 	empties := l.gone || l.leaving && isHopeless(l)
 	l.Queues.mu.Lock()
@@ -159,7 +161,7 @@ func (l *Lane) planMoves(now int64, failed bool) (p plan) {
 	return p
 }
 
-// planLater plans the moves of a part of a share's messages that wait for their time.
+// planLater plans the moves of a limited number of a share's messages that are not due yet.
 func (l *Lane) planLater(s *Share, left *int, now int64, empties bool, p *plan) (end bool) {
 	wanted := func(e *queue.Entry) bool {
 		return empties || e.Scheduled || e.Message != nil && e.Message.Flags&sms.Scheduled != 0
@@ -176,9 +178,9 @@ func (l *Lane) planLater(s *Share, left *int, now int64, empties bool, p *plan) 
 	return end
 }
 
-// planDue plans the moves of a part of a share's messages that are due. If the first that can be
-// moved stands behind a part that was searched in vain, a target has come up meanwhile. Then the
-// search begins anew, so that the messages leave in order.
+// planDue plans the moves of a limited number of a share's due messages. The search may find the
+// first movable message behind messages that could not be moved. Then a target has come up
+// meanwhile, and the search starts again from the beginning, so that the messages leave in order.
 func (l *Lane) planDue(s *Share, left *int, now int64, empties bool, p *plan) (end bool) {
 	looked, moved, begins := false, false, false
 	inVain := s.queue.InVain() && !empties
@@ -218,7 +220,7 @@ func (l *Lane) isEnded(now int64, m *sms.Message) bool {
 	return m.Flags&sms.Settled != 0 || m.Expires != 0 && m.Expires < now
 }
 
-// move counts a message that leaves, and reports whether it goes to another lane.
+// move counts a message that leaves the lane, and reports whether it moves to another lane.
 func (l *Lane) move(now int64, mv move) bool {
 	m := mv.message
 	if m.Due() <= now || mv.to == nil || l.isEnded(now, m) {
@@ -236,8 +238,8 @@ func (l *Lane) move(now int64, mv move) bool {
 	return true
 }
 
-// failOver moves a message that was sent in vain to another lane. It is counted there from now on.
-// A late answer does not find it any more.
+// failOver moves a message that was sent in vain to another lane. The share to counts the message
+// from now on. A late answer does not find the message any more.
 func (l *Lane) failOver(from, to *Share, m *sms.Message) {
 	l.Queues.unknown.forget(m)
 	l.stats().FailedOver.Add(1)
@@ -245,11 +247,11 @@ func (l *Lane) failOver(from, to *Share, m *sms.Message) {
 	l.handed = append(l.handed, move{m, from, to})
 }
 
-// HasHanded reports whether HandOver has something to do.
+// HasHanded reports whether HandOver has any messages to pass on.
 func (l *Lane) HasHanded() bool { return len(l.handed) > 0 }
 
-// HandOver passes the messages that other lanes take to give, which pushes them there. It is
-// called after Next, so that a message is in no lane for a short time, and never in two.
+// HandOver passes the messages that move to other lanes to give, which pushes them to the new lane.
+// It is called after Next. So a message is in no lane for a short time, and never in two lanes.
 func (l *Lane) HandOver(give func(*Share, *sms.Message)) {
 	for i := range l.handed {
 		give(l.handed[i].to, l.handed[i].message)

@@ -9,40 +9,41 @@ import (
 	"pmg/sms"
 )
 
-// MaxNetworks is how many networks are counted separately of a connector. Further ones are counted together, as network 0.
+// MaxNetworks is how many networks a connector counts separately. Further networks are counted
+// together, as network 0.
 const MaxNetworks = 1000
 
-// ByNetwork counts what became of messages by their networks. It is safe for concurrent use.
+// ByNetwork counts the outcomes of messages by network. It is safe for concurrent use.
 type ByNetwork struct {
-	counts atomic.Pointer[map[sms.Network]*networkCounts] // replaced by one with more; nil: empty
-	mu     sync.Mutex                                     // one replaces it
+	counts atomic.Pointer[map[sms.Network]*networkCounts] // copied on write when a network is added; nil: empty
+	mu     sync.Mutex                                     // guards the replacement of counts
 }
 
 type networkCounts struct {
 	sent, delivered, undelivered, delay atomic.Int64
 
-	share atomic.Int64 // of the latest that were delivered, in millionths
+	share atomic.Int64 // the share of delivered messages among the latest ones, in millionths
 }
 
 const (
-	latestEnds = 256 // how many ends the share is about
-	fewestEnds = 20  // from which it counts
+	latestEnds = 256 // over how many of the latest ends the share is averaged
+	fewestEnds = 20  // how many messages must have ended before the share is used
 	wholeShare = 1_000_000
 )
 
-// MostQuality is the highest Quality.
+// MostQuality is the highest result of Quality.
 const MostQuality = 1000
 
-// NetworkCounts are what became of the messages to a network.
+// NetworkCounts are the outcomes of the messages to one network.
 type NetworkCounts struct {
-	Network     sms.Network // 0: all others
-	Sent        int64       // that an SMSC has accepted
+	Network     sms.Network // 0: all other networks together
+	Sent        int64       // messages that an SMSC has accepted
 	Delivered   int64
-	Undelivered int64 // that have ended otherwise, by their receipts
-	Delay       int64 // of all that were delivered, together, in nanoseconds
+	Undelivered int64 // messages that ended undelivered, by their receipts
+	Delay       int64 // sum of the delivery times of all delivered messages, in nanoseconds
 }
 
-// of returns the counts of a network.
+// of returns the counts of a network, and creates them if needed.
 func (b *ByNetwork) of(n sms.Network) *networkCounts {
 	if all := b.counts.Load(); all != nil {
 		if c := (*all)[n]; c != nil {
@@ -52,7 +53,7 @@ func (b *ByNetwork) of(n sms.Network) *networkCounts {
 	return b.add(n)
 }
 
-// add makes the counts of a network.
+// add creates the counts of a network.
 func (b *ByNetwork) add(n sms.Network) *networkCounts {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -75,7 +76,8 @@ func (b *ByNetwork) add(n sms.Network) *networkCounts {
 // Sent counts a message that an SMSC has accepted.
 func (b *ByNetwork) Sent(n sms.Network) { b.of(n).sent.Add(1) }
 
-// Ended counts the receipt of a message's end, which came some nanoseconds after the message.
+// Ended counts the final receipt of a message. delay is the time from the message to the receipt,
+// in nanoseconds.
 func (b *ByNetwork) Ended(n sms.Network, delivered bool, delay int64) {
 	c := b.of(n)
 	share := int64(0)
@@ -86,11 +88,12 @@ func (b *ByNetwork) Ended(n sms.Network, delivered bool, delay int64) {
 	} else {
 		c.undelivered.Add(1)
 	}
-	before := c.share.Load() // an end that two goroutines count at the same time may be lost, which does not matter
+	before := c.share.Load() // if two goroutines count at the same time, one end may be lost, which does not matter
 	c.share.Store(before + (share-before)/min(c.delivered.Load()+c.undelivered.Load(), latestEnds))
 }
 
-// Quality returns how many of a thousand messages to a network were delivered lately, MostQuality while too few have ended.
+// Quality returns how many of a thousand recent messages to a network were delivered. It returns
+// MostQuality while too few messages have ended.
 func (b *ByNetwork) Quality(n sms.Network) int {
 	all := b.counts.Load()
 	if all == nil {
@@ -103,7 +106,7 @@ func (b *ByNetwork) Quality(n sms.Network) int {
 	return int(c.share.Load() * MostQuality / wholeShare)
 }
 
-// Counts returns what was counted, in the order of the networks.
+// Counts returns the counts of all networks, sorted by network.
 func (b *ByNetwork) Counts() []NetworkCounts {
 	all := b.counts.Load()
 	if all == nil {

@@ -7,16 +7,16 @@ import (
 	"pmg/sms"
 )
 
-// paging is what a lane knows of bodies that are on disk.
+// paging is the lane's state of bodies that are on disk.
 type paging struct {
 	limits  pagingLimits
 	reads   map[uint64]read // bodies that are being read, by id
-	wanted  []uint64        // those of them that the policy was not asked for yet
-	body    int64           // octets of a body that was read, on average; 0: none was
-	tried   []tried         // messages that came back, in the order of their batches
-	starved bool            // more are needed than may be read at the same time
-	ending  int             // expired messages whose bodies are on disk
-	overdue []overdue       // those of them whose bodies are not being read yet
+	wanted  []uint64        // ids in reads that were not passed to the policy yet
+	body    int64           // average size of a body read from disk, in octets; 0: no body was read yet
+	tried   []tried         // messages that came back, in the order of their store batches
+	starved bool            // more bodies are needed than may be read at the same time
+	ending  int             // number of expired messages whose bodies are on disk
+	overdue []overdue       // expired messages whose bodies are not being read yet
 }
 
 // overdue is an expired message whose body must be read.
@@ -26,22 +26,22 @@ type overdue struct {
 	scheduled bool
 }
 
-// A read is what a body is read for.
+// A read is the purpose for which a body is read.
 type read struct {
-	share   *Share // nil: the message was taken out meanwhile
+	share   *Share // nil: the message was taken out of the queue meanwhile
 	entry   queue.Entry
-	overdue bool // it has expired, and was taken out of the queue to end
+	overdue bool // the message has expired and was taken out of the queue; it ends when its body is read
 }
 
-// pagingLimits bound what is kept in memory of messages that are on disk.
+// pagingLimits limit which messages that are on disk also stay in memory.
 type pagingLimits struct {
-	behind int   // how many messages of its priority are before one that is paged out
-	octets int64 // or the octets for bodies of waiting messages, which the shares with due messages divide among themselves
-	after  int64 // or how long it waits for its time
-	ahead  int   // how many entries of a ring bodies are read ahead for
-	least  int   // and where many shares have messages that are due, or memory is full
-	all    int   // what these divide among themselves
-	reads  int   // how many bodies are read at the same time
+	behind int   // a message is paged out if more than this number of its priority are ahead
+	octets int64 // octets for bodies of waiting messages; the shares with due messages divide them
+	after  int64 // a message that is due later than this is paged out
+	ahead  int   // for how many entries of a ring bodies are read ahead
+	least  int   // the minimum of ahead, if many shares have due messages or memory is full
+	all    int   // the total number of entries that the shares divide
+	reads  int   // how many bodies may be read at the same time
 }
 
 // defaultPaging returns the limits of every lane. A few hundred bodies are read in about
@@ -50,19 +50,18 @@ func defaultPaging() pagingLimits {
 	return pagingLimits{behind: 4096, octets: 1 << 20, after: 10e9, ahead: 512, least: 16, all: 16 * 1024, reads: 4096}
 }
 
-// Restore takes in a message whose body is on disk. It comes to its place even if newer
-// messages were pushed before it, and need not find room. Many are best restored in the
-// order of their ids.
+// Restore adds a message whose body is on disk. The message takes its place even if newer messages
+// were pushed before, and needs no free room. Many messages are best restored in the order of their
+// ids.
 func (q *Queues) Restore(now int64, s *Share, w queue.Waiting) {
 	s.enter(w.DeliverAt > now, queue.EntrySize)
 	s.queue.Restore(w, now)
 	q.waits(s, now)
 }
 
-// pageOut queues only the entry of a message if its body can be released, and reports whether it did.
-// It does so where messages take so much memory that the body of one that will not leave soon is
-// better read again. A message that was already tried differs from its stored record, so it is not
-// paged out here (see pageTried).
+// pageOut queues only the entry of a message and releases its body, if messages take much memory
+// and this message will not leave soon. It reports whether it released the body. A message that was
+// already tried differs from its stored record, so it is not paged out here (see pageTried).
 func (q *Queues) pageOut(now int64, s *Share, m *sms.Message) bool {
 	if m.Attempts|m.Losses|m.Throttles != 0 || m.NotBefore != 0 || m.Tried != 0 || q.unknown.has(m) ||
 		!q.lane.policy.Bodies.Durable() {
@@ -79,21 +78,21 @@ func (q *Queues) pageOut(now int64, s *Share, m *sms.Message) bool {
 	return true
 }
 
-// isLarge reports whether the bodies of a share that are in memory would take more octets than
-// they may if all were like m. So they take a few times as many, whichever m are among them.
+// isLarge reports whether a share's bodies in memory would exceed the allowed octets if all of them
+// were as large as m. So the real total is at most a few times the allowed octets.
 func (q *Queues) isLarge(s *Share, m *sms.Message) bool {
 	limits, inMemory := &q.paging.limits, s.queue.Len()-s.queue.Absent()
 	return inMemory >= limits.least && int64(inMemory)*m.Size() > limits.octets/int64(max(len(q.rotation), 1))
 }
 
-// unload takes the body of a message out of memory that was read from disk.
+// unload releases the body of a message that was read from disk.
 func (q *Queues) unload(s *Share, e *queue.Entry) {
 	m := e.Unload()
 	s.Use(queue.EntrySize - m.Size())
 	m.Release()
 }
 
-// ask begins to read the body of a message. It reports false if too many are being read.
+// ask begins to read the body of a message. It returns false if too many bodies are being read.
 func (q *Queues) ask(s *Share, e *queue.Entry) bool {
 	return q.read(read{share: s, entry: *e})
 }
@@ -102,7 +101,7 @@ func (q *Queues) read(r read) bool {
 	p := &q.paging
 	_, isRead := p.reads[r.entry.ID]
 	switch {
-	case isRead: // for an entry that was taken out, and is here again
+	case isRead: // the read was for an entry that was taken out, and the message is in the queue again
 	case len(p.reads) >= p.mayRead():
 		p.starved = true
 		return false
@@ -121,7 +120,7 @@ func (p *paging) mayRead() int {
 	return min(p.limits.reads, max(p.limits.least, p.fit(readOctets)))
 }
 
-// fit returns how many bodies are about so many octets.
+// fit returns how many bodies fit in this number of octets, by their average size.
 func (p *paging) fit(octets int64) int {
 	if p.body == 0 {
 		return int(octets / usualBody)
@@ -129,15 +128,15 @@ func (p *paging) fit(octets int64) int {
 	return int(octets / p.body)
 }
 
-// The octets of bodies that are read at the same time, and those that are read ahead for a share,
-// estimated from those that were read before.
+// The total octets of bodies that are read at the same time, and of bodies that are read ahead for
+// a share. Sizes are estimated from the bodies that were read before.
 const (
 	readOctets  = int64(4 << 20)
 	aheadOctets = int64(1 << 20)
 	usualBody   = int64(1024)
 )
 
-// load passes the bodies that are needed to the policy.
+// load requests the wanted bodies from the policy.
 func (q *Queues) load() {
 	if p := &q.paging; len(p.wanted) > 0 {
 		q.lane.policy.Bodies.Load(q.lane, p.wanted)
@@ -145,7 +144,7 @@ func (q *Queues) load() {
 	}
 }
 
-// readAhead asks for the bodies of the messages of a share that leave next.
+// readAhead requests the bodies of the messages of a share that leave next.
 func (q *Queues) readAhead(s *Share) {
 	limits := &q.paging.limits
 	window := max(limits.least, min(limits.ahead, limits.all/max(len(q.rotation), 1), q.paging.fit(aheadOctets)))
@@ -156,15 +155,15 @@ func (q *Queues) readAhead(s *Share) {
 	q.load()
 }
 
-// Loaded takes the messages that Load was called for: those that were read, and the
-// ids of those that are not on disk any more or cannot be read. Each id comes back once,
-// in parts and in any order. Move may have something to do afterwards.
+// Loaded receives the result of Load: the messages that were read, and the ids of messages that are
+// not on disk any more or cannot be read. Results may come in parts and in any order; each id comes
+// once. Move may have something to do afterwards.
 func (q *Queues) Loaded(now int64, messages []*sms.Message, missing []uint64) {
 	for _, m := range messages {
 		r, ok := q.paging.reads[m.ID]
 		delete(q.paging.reads, m.ID)
 		if !ok || r.share == nil {
-			m.Release() // it was taken out of the queue meanwhile
+			m.Release() // the message was taken out of the queue meanwhile
 			continue
 		}
 		q.loaded(now, r, m)
@@ -212,7 +211,7 @@ func (q *Queues) loaded(now int64, r read, m *sms.Message) {
 	q.takeTurn(s, now)
 }
 
-// missing drops a message that cannot be read.
+// missing drops a message whose body cannot be read.
 func (q *Queues) missing(now int64, r read) {
 	s := r.share
 	if r.overdue {
@@ -229,8 +228,8 @@ func (q *Queues) missing(now int64, r read) {
 	q.lane.policy.Settler.Unreadable(q.lane, s, r.entry.ID)
 }
 
-// expiresOnDisk records that a message has expired whose body is on disk. It is read, so
-// that the message can end as others do.
+// expiresOnDisk records that a message has expired whose body is on disk. The body is read, so that
+// the message can end like other messages.
 func (q *Queues) expiresOnDisk(s *Share, e *queue.Entry) {
 	p := &q.paging
 	p.ending++
@@ -259,13 +258,13 @@ func (q *Queues) endOverdue() {
 	q.load()
 }
 
-// Remove takes out a message that waits, as if it had left: m is nil where its body is on disk, and
-// otherwise the caller's. It is not found if it is under way, has expired, or is not here. w is
-// what the lane knows of it.
+// Remove takes a waiting message out of the queue, as if it had left. w identifies the message. m
+// is nil if the body is only on disk; otherwise the caller owns m. found is false if the message is
+// under way, has expired, or is not in the share.
 func (q *Queues) Remove(now int64, s *Share, w queue.Waiting) (m *sms.Message, found bool) {
 	key := queue.Key(w)
 	e, found := s.queue.Remove(&key, func(e *queue.Entry) bool {
-		return e.Message != nil && e.Message.Flags&sms.Settled != 0 // it has ended already
+		return e.Message != nil && e.Message.Flags&sms.Settled != 0 // the message has already ended
 	})
 	if !found {
 		return q.removeSuspect(s, w.ID)
@@ -284,7 +283,7 @@ func (q *Queues) Remove(now int64, s *Share, w queue.Waiting) (m *sms.Message, f
 	return nil, true
 }
 
-// removeSuspect removes a suspect, a message that waits to be sent alone.
+// removeSuspect removes a suspect: a message that waits to be sent alone.
 func (q *Queues) removeSuspect(s *Share, id uint64) (m *sms.Message, found bool) {
 	waiting := &q.suspects
 	i := slices.IndexFunc(*waiting, func(other suspect) bool {
@@ -299,17 +298,17 @@ func (q *Queues) removeSuspect(s *Share, id uint64) (m *sms.Message, found bool)
 	return m, true
 }
 
-// removed counts a message that was taken out.
+// removed updates the counts for a message that was taken out.
 func (q *Queues) removed(s *Share, m *sms.Message) {
 	q.unknown.forget(m)
 	s.Leave(m)
 }
 
-// A tried is a message that came back to its share. When its present state is stored, it will be on
-// disk alone.
+// A tried is a message that came back to its share after an attempt. When its present state is
+// stored, the message is kept only on disk.
 type tried struct {
 	share                       *Share
-	key                         queue.Entry // without the message, which may be gone
+	key                         queue.Entry // entry without the message, because the message may be gone
 	batch                       uint64
 	attempts, losses, throttles uint8
 }
@@ -320,8 +319,8 @@ func triedOf(s *Share, m *sms.Message, batch uint64) tried {
 	return t
 }
 
-// pageTried takes the bodies of messages that were tried, and will not leave soon, out of memory.
-// Otherwise an SMSC that is bound and refuses all messages would keep all of them in memory.
+// pageTried releases the bodies of messages that were tried and will not leave soon. Otherwise an
+// SMSC that is bound and refuses all messages would keep all of them in memory.
 func (q *Queues) pageTried(now int64) {
 	waiting, n := q.paging.tried, 0
 	for ; n < len(waiting) && q.lane.policy.Intents.IsStored(waiting[n].batch); n++ {
@@ -333,8 +332,8 @@ func (q *Queues) pageTried(now int64) {
 	}
 }
 
-// pageOutTried takes the body of one message out of memory, unless the message has left or was tried
-// again meanwhile.
+// pageOutTried releases the body of one message, unless the message has left or was tried again
+// meanwhile.
 func (q *Queues) pageOutTried(now int64, t *tried) {
 	t.share.queue.Change(&t.key, func(e *queue.Entry) bool {
 		m := e.Message

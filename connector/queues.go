@@ -9,28 +9,29 @@ import (
 	"pmg/sms"
 )
 
-// Queues are what waits in a lane: the shares of the accounts with their queues, whose turn it is, and which bodies are on disk
-// alone (paging.go). They know nothing of sessions: what has expired ends by the lane.
+// Queues holds the waiting messages of a lane: the shares of the accounts with their queues, the
+// order of their turns, and the bodies that are only on disk (paging.go). Queues knows nothing of
+// sessions. The lane ends the messages that have expired.
 type Queues struct {
 	lane   *Lane
-	oldest atomic.Int64  // when the message that has waited longest was due; 0: none waits
-	unfit  atomic.Uint64 // the highest id of messages that may not fit the peer
+	oldest atomic.Int64  // due time of the message that has waited longest; 0: no message waits
+	unfit  atomic.Uint64 // the highest id of the messages that may not fit the peer
 
 	mu       sync.Mutex
 	shares   []*Share
-	byOrigin map[*sms.Origin]*Share // those that were asked for
+	byOrigin map[*sms.Origin]*Share // the shares by origin, for each origin that Share was called with
 
-	// The rest belongs to the lane's dispatching goroutine.
-	rotation []*Share  // shares with messages that are due, in the order of their turns
-	nextDue  int64     // no message in any share becomes due before this time; 0: none waits for its time
+	// The fields below belong to the lane's dispatching goroutine.
+	rotation []*Share  // shares with due messages, in the order of their turns
+	nextDue  int64     // no message in any share becomes due before this time; 0: no message waits for its time
 	waiting  int       // messages in the shares' queues
-	suspects []suspect // messages that are sent alone, which wait apart
-	unknown  timeouts  // messages whose request was not answered in time, by id
+	suspects []suspect // messages that are sent alone; they wait outside of the shares' queues
+	unknown  timeouts  // messages whose requests were not answered in time, by id
 	paging   paging
 }
 
-// Share returns the share of an origin's account in the lane. A new share may take percent
-// of the free room. Share is safe for concurrent use.
+// Share returns the share of an origin's account in the lane. If the share is new, it may take
+// percent of the free room. Share is safe for concurrent use.
 func (q *Queues) Share(o *sms.Origin, percent int) *Share {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -54,26 +55,27 @@ func (q *Queues) Share(o *sms.Origin, percent int) *Share {
 // Shares calls f for every share. It is safe for concurrent use.
 func (q *Queues) Shares(f func(*Share)) {
 	q.mu.Lock()
-	shares := q.shares // shares are only ever added
+	shares := q.shares // shares are only added, never removed
 	q.mu.Unlock()
 	for _, s := range shares {
 		f(s)
 	}
 }
 
-// Oldest returns when the message that has waited longest was due, or 0 if none waits. It is
-// safe for concurrent use.
+// Oldest returns the due time of the message that has waited longest, or 0 if no message waits. It
+// is safe for concurrent use.
 func (q *Queues) Oldest() int64 { return q.oldest.Load() }
 
-// Push adds a message that was accepted for a share. The lane may release it
-// immediately, where its body can be read again.
+// Push adds an accepted message to a share. The lane may release the message immediately if its
+// body can be read from disk again.
 func (q *Queues) Push(now int64, s *Share, m *sms.Message) {
 	if !s.isCrowded() || !q.pageOut(now, s, m) {
 		s.push(m, now)
 	}
 }
 
-// waits records that a share has another message, and puts it in the rotation if that is due.
+// waits records that a share has another message, and puts the share in the rotation if the message
+// is due.
 func (q *Queues) waits(s *Share, now int64) {
 	q.waiting++
 	if !s.active {
@@ -81,7 +83,7 @@ func (q *Queues) waits(s *Share, now int64) {
 	}
 }
 
-// takeTurn gives turns to a share that may have a message which is due.
+// takeTurn puts a share that may have a due message in the rotation.
 func (q *Queues) takeTurn(s *Share, now int64) {
 	if s.active {
 		return
@@ -102,14 +104,14 @@ func (q *Queues) ready(now int64) bool {
 	return len(q.rotation) > 0
 }
 
-// wake puts the shares whose messages have become due into the rotation.
+// wake puts the shares whose messages have become due in the rotation.
 func (q *Queues) wake(now int64) {
 	q.nextDue = 0
 	q.Shares(func(s *Share) { q.takeTurn(s, now) })
 }
 
-// pop takes the next message. The shares take turns. Where the body of a share's first
-// message is on disk m is nil, and the share has no turn until Loaded.
+// pop takes out the next message. The shares take turns. If the body of a share's first message is
+// on disk, m is nil, and the share gets no turn until Loaded is called.
 func (q *Queues) pop(now int64) (s *Share, m *sms.Message, expires int64) {
 	s = q.rotation[0]
 	m, expires = s.queue.Pop(now)
@@ -146,7 +148,8 @@ func (q *Queues) due() int {
 // Len returns how many messages wait, due or not.
 func (q *Queues) Len() int { return q.waiting + len(q.suspects) + q.paging.ending }
 
-// expire ends messages of a share that have expired, and reports whether there may be more.
+// expire ends the messages of a share that have expired. more is true if further messages may have
+// expired.
 func (q *Queues) expire(now int64, s *Share) (more bool) {
 	if q.lane.policy.Settler.Halted(now) {
 		return false
@@ -162,7 +165,7 @@ func (q *Queues) expire(now int64, s *Share) (more bool) {
 	})
 }
 
-// rest takes a share out of the rotation if none of its messages is due any more.
+// rest takes a share out of the rotation if none of its messages is due.
 func (q *Queues) rest(s *Share, now int64) {
 	if s.active && !s.queue.Ready(now) {
 		s.active = false
@@ -171,8 +174,8 @@ func (q *Queues) rest(s *Share, now int64) {
 	}
 }
 
-// Unfit records that messages with ids up to this one may not fit the lane's peer, because they were
-// accepted for another one, or for other options. Any goroutine may call it.
+// Unfit records that messages with ids up to id may not fit the lane's peer, because they were
+// accepted for another peer or for other options. Any goroutine may call it.
 func (q *Queues) Unfit(id uint64) {
 	for {
 		last := q.unfit.Load()
@@ -182,5 +185,6 @@ func (q *Queues) Unfit(id uint64) {
 	}
 }
 
-// MayBeUnfit reports whether a message may be one of those. Any goroutine may call it.
+// MayBeUnfit reports whether Unfit was called with this id or a higher one. Any goroutine may call
+// it.
 func (q *Queues) MayBeUnfit(id uint64) bool { return id <= q.unfit.Load() }

@@ -7,21 +7,20 @@ import (
 	"pmg/sms"
 )
 
-// A Share is one account's part of a lane: its queue, and how much of the lane's room it
-// takes. Messages from an SMSC have no account. They have one share for each connector
-// they arrive on. Shares take turns, so that an account's priorities order only its own
-// messages.
+// A Share is one account's part of a lane: the account's queue, and its use of the lane's room.
+// Messages from an SMSC have no account; each connector on which they arrive has its own share.
+// Shares take turns, so that an account's priorities order only its own messages.
 type Share struct {
 	Lane   *Lane
-	Origin *sms.Origin // of its first message; the others have the same account
+	Origin *sms.Origin // origin of the share's first message; all its messages have the same account
 
-	queued         atomic.Int64 // accepted messages that wait or are under way, without scheduled ones
+	queued         atomic.Int64 // accepted messages that wait or are under way, without scheduled messages
 	waitingForRoom atomic.Int64 // submits that wait for room
-	percent        atomic.Int32 // of the free room that it may take
+	percent        atomic.Int32 // percentage of the free room that the share may take
 
-	// The rest belongs to the lane's dispatching goroutine.
+	// The fields below belong to the lane's dispatching goroutine.
 	queue  queue.Queue
-	active bool // it is in the lane's rotation
+	active bool // the share is in the lane's rotation
 }
 
 // Queued returns how many messages of the account wait in the lane or are under way.
@@ -36,9 +35,9 @@ func (s *Share) Room() int64 {
 	return min(size-queued, (size-(queued-own))*int64(s.percent.Load())/100-own)
 }
 
-// places returns how many messages may wait in the lane. Messages of SMSCs for a client may exceed
-// the queue where they can wait on disk. After one refusal an SMSC often holds back the messages for
-// other clients, too.
+// places returns how many messages may wait in the lane. Messages from SMSCs to a client may exceed
+// the limit of the queue if they can wait on disk, because after one refusal an SMSC often holds
+// back messages for other clients too.
 func (s *Share) places() int64 {
 	cfg := s.Lane.Config()
 	if s.isDelivered() && s.Lane.memory.keep.Load() > 0 {
@@ -50,8 +49,8 @@ func (s *Share) places() int64 {
 // isDelivered reports whether the share's messages come from SMSCs and go to clients.
 func (s *Share) isDelivered() bool { return s.Lane.ToClient() && !s.Origin.IsClient() }
 
-// NearlyFull returns how many messages wait in the lane if those are most of what SMSCs may
-// deliver for it, otherwise 0.
+// NearlyFull returns how many messages wait in the lane, if SMSCs have used most of the places for
+// their messages. Otherwise it returns 0.
 func (s *Share) NearlyFull() (queued int64) {
 	if queued = s.Lane.Queued.Load(); s.isDelivered() && queued >= s.places()*4/5 {
 		return queued
@@ -59,32 +58,32 @@ func (s *Share) NearlyFull() (queued int64) {
 	return 0
 }
 
-// HasRoom reports whether the lane may accept n more messages of the account together, the parts
-// of one text, beside others that are about to be accepted. An account that has none in the lane
-// may have one text in it, because there would never be room for it otherwise.
+// HasRoom reports whether the lane may accept n more messages of the account together, as the parts
+// of one text. others is how many further messages are about to be accepted. An account without
+// messages in the lane may always add one text. Otherwise a long text might never find room.
 func (s *Share) HasRoom(others, n int64) bool {
 	room := s.Room() - others
 	return room >= n || room > 0 && others == 0 && s.queued.Load() == 0
 }
 
-// Use counts octets of memory that the account's messages take from now on, or, if n is
-// negative, take no more.
+// Use adds octets to the memory that the account's messages use. octets is negative for memory that
+// is freed.
 func (s *Share) Use(octets int64) {
 	s.Lane.memory.Add(octets)
 	s.Origin.Tally.Memory.Add(octets)
 }
 
-// HasMemory reports whether the account's messages may take that many octets more.
+// HasMemory reports whether the account's messages may use that many more octets.
 func (s *Share) HasMemory(octets int64) bool {
 	return s.Origin.Tally.Memory.Load()+octets <= s.mayUse()
 }
 
-// memoryPercent is how much of the free memory an account may take at least. SMSCs, which
-// have no account, may take as much together.
+// memoryPercent is the percentage of the free memory that an account may use at least. All SMSCs,
+// which have no account, share the same limit.
 const memoryPercent = 50
 
-// mayUse returns how many octets the account's messages may take, in all lanes: a part of what
-// the others leave, as of the places of a queue.
+// mayUse returns how many octets the account's messages may use in all lanes: a percentage of the
+// memory that other accounts leave free, as for places in a queue.
 func (s *Share) mayUse() int64 {
 	percent := int64(memoryPercent)
 	if s.Origin.IsClient() {
@@ -95,8 +94,9 @@ func (s *Share) mayUse() int64 {
 	return (m.limit.Load() - others) * percent / 100
 }
 
-// isCrowded reports whether a message of the account that will not leave soon is kept on disk
-// alone. An account that takes half of what it may does so before others need the memory.
+// isCrowded reports whether messages of the account that will not leave soon are kept only on disk.
+// It returns true when the account uses half of its memory limit, even if no other account needs
+// the memory yet.
 func (s *Share) isCrowded() bool {
 	m := s.Lane.memory
 	keep, used := m.keep.Load(), m.used.Load()
@@ -105,7 +105,8 @@ func (s *Share) isCrowded() bool {
 			used >= keep/4 && s.Origin.Tally.Memory.Load() >= s.mayUse()/2)
 }
 
-// WaitForRoom counts n submits that begin to wait for room, or, if n is negative, stop waiting.
+// WaitForRoom adds n to the number of submits that wait for room. n is negative for submits that
+// stop waiting.
 func (s *Share) WaitForRoom(n int64) {
 	s.waitingForRoom.Add(n)
 	s.Lane.WaitingForRoom.Add(n)
@@ -114,19 +115,19 @@ func (s *Share) WaitForRoom(n int64) {
 // WaitingForRoom returns how many submits wait for room.
 func (s *Share) WaitingForRoom() int64 { return s.waitingForRoom.Load() }
 
-// Enter counts a message before the lane gets it: its octets, and its place in the queue or, until
-// its delivery time, that it is scheduled.
+// Enter counts a message before it is passed to the lane. It counts the message's octets, and
+// either its place in the queue or, before its delivery time, that the message is scheduled.
 func (s *Share) Enter(m *sms.Message, now int64) { s.enter(schedule(m, now), m.Size()) }
 
-// Leave takes back what Enter has counted, when the message is taken out of the lane, or does not
-// come to it.
+// Leave undoes Enter when a message is taken out of the lane, or is not passed to the lane after
+// all.
 func (s *Share) Leave(m *sms.Message) {
 	s.leave(m.Flags&sms.Scheduled != 0, m.Size())
 	m.Flags &^= sms.Scheduled
 }
 
-// Transfer moves the count of a message to another share of the same account, for whose lane it
-// leaves.
+// Transfer moves the count of a message to another share of the same account, in the lane to which
+// the message moves.
 func (s *Share) Transfer(to *Share, m *sms.Message) {
 	if m.Flags&sms.Scheduled == 0 {
 		to.add(1)
@@ -134,7 +135,8 @@ func (s *Share) Transfer(to *Share, m *sms.Message) {
 	}
 }
 
-// schedule marks a message whose delivery time has not come, and reports whether that is so.
+// schedule marks a message as scheduled if its delivery time has not come, and reports whether it
+// did.
 func schedule(m *sms.Message, now int64) bool {
 	m.Flags &^= sms.Scheduled
 	if m.DeliverAt > now {
@@ -161,25 +163,25 @@ func (s *Share) leave(scheduled bool, octets int64) {
 	}
 }
 
-// add counts places in the queue.
+// add adds n places to the used places of the queue.
 func (s *Share) add(n int64) {
 	s.queued.Add(n)
 	s.Lane.Queued.Add(n)
 }
 
-// Arrivals enters messages as Share.Enter does, but counts those for one share together: their
-// counters are shared with other goroutines. It is not safe for concurrent use.
+// Arrivals enters messages as Share.Enter does, but updates the counters once for several messages
+// of a share, because other goroutines use the counters too. It is not safe for concurrent use.
 type Arrivals struct {
 	share  *Share
-	n      int64 // places
+	n      int64 // places that the messages take
 	octets int64
-	// The room of the share when it was read first after the last Flush. Other goroutines write its
-	// counters, so they are read once for many messages.
+	// The room of the share when it was first read after the last Flush. Other goroutines write the
+	// counters, so the counters are read only once for many messages.
 	places, memory int64
 }
 
-// HasRoom reports whether a share has room for a text with so many parts and octets, beside others
-// that are about to enter.
+// HasRoom reports whether a share has room for a text with this number of parts and octets. others
+// and othersOctets are further messages that are about to enter.
 func (a *Arrivals) HasRoom(s *Share, parts, octets, others, othersOctets int64) bool {
 	if a.share != s {
 		a.Flush()
@@ -193,7 +195,7 @@ func (a *Arrivals) HasRoom(s *Share, parts, octets, others, othersOctets int64) 
 	return s.HasRoom(others, parts) && octets <= a.memory
 }
 
-// Enter enters a message. It is counted at the next Flush.
+// Enter adds a message, which Flush counts.
 func (a *Arrivals) Enter(s *Share, m *sms.Message, now int64) {
 	if a.share != s {
 		a.Flush()
@@ -207,7 +209,8 @@ func (a *Arrivals) Enter(s *Share, m *sms.Message, now int64) {
 	}
 }
 
-// Flush counts the messages that have entered. That is before the lane is given them.
+// Flush counts the messages that have entered. It must be called before the messages are passed to
+// the lane.
 func (a *Arrivals) Flush() {
 	if a.octets > 0 {
 		a.share.add(a.n)
@@ -217,7 +220,7 @@ func (a *Arrivals) Flush() {
 	a.places, a.memory = 0, 0
 }
 
-// push adds an accepted message.
+// push adds an accepted message to the share's queue.
 func (s *Share) push(m *sms.Message, now int64) {
 	s.queue.Push(m, now)
 	s.Lane.Queues.waits(s, now)
@@ -229,7 +232,7 @@ func (s *Share) pushBack(m *sms.Message, now int64) {
 	s.Lane.Queues.waits(s, now)
 }
 
-// isDue records that a scheduled message is due, and counts with the others from now on.
+// isDue records that a scheduled message is due. The message counts as waiting from now on.
 func (s *Share) isDue(m *sms.Message) {
 	if m.Flags&sms.Scheduled == 0 {
 		return

@@ -2,27 +2,27 @@ package connector
 
 import "pmg/sms"
 
-// A Slot is the right of a session to one unanswered request. While it is free, it is in its lane's
-// list of free slots. While its request is under way, it holds the message.
+// A Slot is the right of a session to one unanswered request. A free slot is in its lane's list of
+// free slots. A slot whose request is under way holds the message.
 type Slot struct {
 	Instance *Instance
-	Outlet   *Outlet // whose it is; nil while the instance is not connected
-	Link     *Link   // the outlet's session; nil: there is none
+	Outlet   *Outlet // the outlet that owns the slot; nil while the instance is not connected
+	Link     *Link   // the outlet's session; nil: the outlet has no session
 	Message  *sms.Message
-	Changed  *sms.Message // what plugins have made of Message for this attempt; nil: nothing
-	Share    *Share       // of Message
-	Inquiry  *Inquiry     // the operation that is under way, with Message as what it is about; nil: Message itself is
+	Changed  *sms.Message // the copy of Message that plugins changed for this attempt; nil: unchanged
+	Share    *Share       // the share of Message
+	Inquiry  *Inquiry     // the operation under way, which is about Message; nil: Message itself is sent
 	Sequence uint32
 	Sent     int64 // Unix nanoseconds
 
-	next, prev *Slot // in the list of free slots
+	next, prev *Slot // neighbours in the list of free slots
 }
 
-// Slots is a lane's list of free slots: those of connected instances in front, those of
-// unconnected ones at the back. Every operation is O(1), except Drop, which removes all
-// slots of a session. Slots is not safe for concurrent use.
+// Slots is a lane's list of free slots. Slots of connected instances are in front, slots of
+// unconnected instances at the back. Every operation is O(1), except Drop, which removes all slots
+// of a session. Slots is not safe for concurrent use.
 type Slots struct {
-	root Slot // ring: root.next is the front
+	root Slot // the list is a ring: root.next is the front
 }
 
 func (s *Slots) lazyInit() {
@@ -47,7 +47,7 @@ func (s *Slots) Park(i *Instance) {
 	link(&Slot{Instance: i}, &s.root)
 }
 
-// Back returns the slot of an unconnected instance, or nil.
+// Back returns the slot of an unconnected instance, or nil if there is none.
 func (s *Slots) Back() *Slot {
 	if s.root.prev == nil || s.root.prev == &s.root || s.root.prev.Outlet != nil {
 		return nil
@@ -55,8 +55,8 @@ func (s *Slots) Back() *Slot {
 	return s.root.prev
 }
 
-// Open adds an outlet. The slots of its window are made when they
-// are first needed, so that an idle session has only one.
+// Open adds an outlet with a window. Slots are created when they are first needed, so that an idle
+// session has only one slot.
 func (s *Slots) Open(o *Outlet, window int) {
 	o.unused = window
 	s.grow(o)
@@ -67,7 +67,7 @@ func (s *Slots) grow(o *Outlet) {
 	s.free(newSlot(o))
 }
 
-// newSlot makes another slot of an outlet's window.
+// newSlot creates another slot of an outlet's window.
 func newSlot(o *Outlet) *Slot {
 	o.unused--
 	slot := &Slot{Outlet: o, Link: o.link}
@@ -78,9 +78,9 @@ func newSlot(o *Outlet) *Slot {
 	return slot
 }
 
-// free adds a slot of a connected instance to the list. If messages are balanced over
-// sessions, it goes behind the slots of the other sessions. Otherwise it goes to the
-// front, so that few sessions are busy and their batches are long.
+// free adds a slot of a connected instance to the list. If messages are balanced over sessions, the
+// slot is put behind the slots of the other sessions. Otherwise the slot is put in front, so that
+// few sessions are busy and their batches are long.
 func (s *Slots) free(slot *Slot) {
 	if slot.Outlet.balanced {
 		link(slot, &s.root)
@@ -128,9 +128,10 @@ func (s *Slots) Put(slot *Slot) {
 	}
 }
 
-// Freeze keeps a slot whose request was not answered in time until Thaw. So a peer that does not
-// answer gets no more requests than its window. The last slot of the window is not kept. Otherwise
-// a peer that has lost a whole window would never get another request that it can answer.
+// Freeze withholds a slot whose request was not answered in time until Thaw is called. So a peer
+// that does not answer gets no more requests than its window. The last slot of the window is not
+// frozen. Otherwise a peer that has lost a whole window of requests would never get another request
+// to answer.
 func (s *Slots) Freeze(slot *Slot) {
 	o := slot.Outlet
 	if o.takesMore() && len(o.frozen)+1 == len(o.slots)+o.unused {
@@ -144,17 +145,17 @@ func (s *Slots) Freeze(slot *Slot) {
 	}
 }
 
-// Thaw makes the frozen slots of a session available, because its peer answers again.
+// Thaw makes the frozen slots of a session available again, because the peer has answered.
 func (s *Slots) Thaw(o *Outlet) {
 	frozen := o.frozen
 	o.frozen = nil
 	for _, slot := range frozen {
-		o.used++ // Put subtracts it
+		o.used++ // Put subtracts 1 from used
 		s.Put(slot)
 	}
 }
 
-// Reserve sets the free slots of a session aside, so that it gets no further requests.
+// Reserve sets the free slots of a session aside, so that the session gets no further messages.
 func (s *Slots) Reserve(o *Outlet) {
 	o.reserved = true
 	for _, slot := range o.slots {
@@ -165,13 +166,13 @@ func (s *Slots) Reserve(o *Outlet) {
 	}
 }
 
-// TakeReserved takes a slot that Reserve has set aside. The session has no request under way.
+// TakeReserved takes a slot that Reserve set aside. The session must have no request under way.
 func (s *Slots) TakeReserved(o *Outlet) *Slot {
 	n := len(o.aside) - 1
 	slot := o.aside[n]
 	o.aside = o.aside[:n]
 	o.used++
-	if n == 0 && o.unused > 0 { // the next suspect needs one, and this slot may be frozen
+	if n == 0 && o.unused > 0 { // the next suspect needs a slot, and this slot may be frozen
 		o.aside = append(o.aside, newSlot(o))
 	}
 	return slot
@@ -189,8 +190,8 @@ func (s *Slots) Release(o *Outlet) {
 	}
 }
 
-// Drop removes all free slots of a session that is given no more requests. Slots under way
-// are dropped when they are put back. Drop reports whether the session had slots.
+// Drop removes all free slots of a session that gets no more requests. Slots under way are dropped
+// when they are put back. Drop reports whether the session had slots.
 func (s *Slots) Drop(o *Outlet) bool {
 	had := o.slots != nil
 	o.supply, o.unused = stopped, 0

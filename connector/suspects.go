@@ -6,24 +6,26 @@ import (
 	"pmg/sms"
 )
 
-// suspectAfter is how many sessions may end under a message before it is sent alone.
+// suspectAfter is how many sessions may end while a message is under way before the message is sent
+// alone.
 const suspectAfter = 2
 
-// suspects are the sessions that are reserved for suspects, which wait in the lane's Queues. If there are several sessions, all
-// but one may have suspects; that one stays for other messages.
+// suspects holds the sessions that are reserved for suspects. The suspects wait in the lane's
+// Queues. If the lane has several sessions, one session is always left for other messages.
 type suspects struct {
 	outlets []*Outlet
 }
 
-// A suspect is a message under which sessions have ended. It may end every session by which it is sent. To find such a one, and
-// to spare the others, each suspect is sent in a session that has nothing else under way.
+// A suspect is a message that was under way when sessions ended. It may end every session by which
+// it is sent. To find such a message, and to protect other messages, each suspect is sent in a
+// session that has nothing else under way.
 type suspect struct {
 	message *sms.Message
 	share   *Share
 }
 
-// next takes and returns the slot for the next suspect, or nil if there is none now.
-// It reserves as many sessions for suspects as are needed and allowed.
+// next takes and returns the slot for the next suspect. It returns nil if no suspect can be sent
+// now. It reserves as many sessions as the suspects need and are allowed to have.
 func (s *suspects) next(l *Lane, now int64) *Slot {
 	waiting := &l.Queues.suspects
 	for len(*waiting) > 0 && l.isOver(now, (*waiting)[0].share, (*waiting)[0].message, (*waiting)[0].message.Expires) {
@@ -33,7 +35,7 @@ func (s *suspects) next(l *Lane, now int64) *Slot {
 		s.releaseIdle(l)
 		return nil
 	}
-	idle := 0 // reserved sessions without a suspect yet
+	idle := 0 // number of reserved sessions without a suspect
 	for _, o := range s.outlets {
 		if o.suspect != nil {
 			continue
@@ -59,7 +61,7 @@ func (s *suspects) next(l *Lane, now int64) *Slot {
 	return nil
 }
 
-// send takes a slot of a reserved session without requests under way for the next suspect.
+// send takes a slot for the next suspect, of a reserved session that has no requests under way.
 func (s *suspects) send(l *Lane, o *Outlet) *Slot {
 	next := l.Queues.suspects[0]
 	l.Queues.suspects = l.Queues.suspects[1:]
@@ -77,7 +79,7 @@ func (s *suspects) answered(l *Lane, slot *Slot) {
 	}
 }
 
-// release ends the reservation of a session, unless a suspect is under way in it.
+// release ends the reservation of a session, unless a suspect is under way in the session.
 func (s *suspects) release(l *Lane, o *Outlet) {
 	if o.suspect != nil || !o.reserved {
 		return
@@ -86,7 +88,7 @@ func (s *suspects) release(l *Lane, o *Outlet) {
 	l.Window.slots.Release(o)
 }
 
-// releaseIdle ends the reservation of sessions for which no suspect is left.
+// releaseIdle ends the reservations of sessions that no suspect needs.
 func (s *suspects) releaseIdle(l *Lane) {
 	for i := len(s.outlets) - 1; i >= 0; i-- {
 		s.release(l, s.outlets[i])

@@ -2,7 +2,8 @@ package connector
 
 import "pmg/internal/ratelimit"
 
-// A Throttle says when a lane may send: not while an operator holds its connector, nor during a pause, and up to its rate.
+// A Throttle decides when a lane may send: not while an operator holds the connector, not during a
+// pause, and not faster than the rate.
 type Throttle struct {
 	lane    *Lane
 	limiter ratelimit.Limiter
@@ -10,7 +11,8 @@ type Throttle struct {
 	paused  int64 // nothing is sent before this time
 }
 
-// wait returns how long nothing may be sent; 0 or less: something may.
+// wait returns for how long nothing may be sent. If the result is 0 or negative, the lane may send
+// now.
 func (t *Throttle) wait(now int64) int64 {
 	if rate := t.lane.Config().Rate; rate != t.rate {
 		t.rate = rate
@@ -19,7 +21,8 @@ func (t *Throttle) wait(now int64) int64 {
 	return max(t.paused-now, t.limiter.Wait(now))
 }
 
-// holds reports whether no message may leave, and until when; 0 has no end.
+// holds reports whether an operator holds the connector. until is when the hold ends; 0 means that
+// it has no end.
 func (t *Throttle) holds(now int64) (held bool, until int64) {
 	if t.lane.ToClient() {
 		return false, 0
@@ -37,5 +40,5 @@ func (t *Throttle) holds(now int64) (held bool, until int64) {
 	return false, 0
 }
 
-// Pause keeps messages from leaving until a time.
+// Pause stops messages from leaving until the time until.
 func (t *Throttle) Pause(until int64) { t.paused = max(t.paused, until) }

@@ -6,26 +6,27 @@ import (
 	"pmg/sms"
 )
 
-// A Window is by what a lane's messages leave: the slots of its sessions and couriers, which of them are taken, and what takes
-// one apart from the queues: the sessions for messages that are sent alone (suspects.go), operations (inquiry.go), and messages
-// whose intent the store does not have yet (intents.go). It knows nothing of what waits in queues.
+// A Window holds the slots by which a lane's messages leave: those of its sessions and of its
+// couriers. It also manages what uses slots beside the queues: the sessions for messages that are
+// sent alone (suspects.go), operations (inquiry.go), and messages whose intents are not stored yet
+// (intents.go). A Window knows nothing of the queues.
 type Window struct {
 	lane   *Lane
 	online atomic.Int64 // sessions that can be given messages
 
-	// The rest belongs to the lane's dispatching goroutine.
+	// The fields below belong to the lane's dispatching goroutine.
 	slots    Slots
 	intents  intents
 	dialing  int // instances that are being connected
 	inFlight int
 	suspects suspects
-	quiet    []*Outlet // those that log out and have no request under way
+	quiet    []*Outlet // outlets that log out and have no request under way
 	asking   asking
 }
 
-// Attach makes the instances of an out connector available, and returns those that must be
-// connected now. It is called again when the configured number has changed: it adds new
-// instances, or removes unconnected ones.
+// Attach makes the instances of an out connector available, and returns the instances that must be
+// connected now. It is called again when the configured number of instances has changed, and then
+// adds instances or removes unconnected ones.
 func (w *Window) Attach() (dial []*Instance) {
 	if w.lane.Config().Listens() {
 		return nil
@@ -44,13 +45,13 @@ func (w *Window) Attach() (dial []*Instance) {
 	return dial
 }
 
-// Park takes back an instance that was being connected and is not needed any more. It
-// returns true if the instance is needed again meanwhile, and must be connected.
+// Park takes back an instance that was being connected and was not needed any more. It returns true
+// if the instance is needed again and must be connected.
 func (w *Window) Park(i *Instance) (dial bool) {
 	switch {
 	case w.lane.Home().ReturnSurplus(i):
 	case w.lane.Home().IsWanted() && !w.lane.isDrained():
-		return true // it was surplus, but other instances have been returned meanwhile
+		return true // the instance was surplus, but others were returned meanwhile
 	default:
 		w.slots.Park(i)
 	}
@@ -58,8 +59,7 @@ func (w *Window) Park(i *Instance) (dial bool) {
 	return false
 }
 
-// Bound adds a session that has logged in. takes reports whether the session can be given
-// messages.
+// Bound adds a session that has logged in. takes is true if the session can be given messages.
 func (w *Window) Bound(link *Link, takes bool) {
 	link.boundAt = link.BoundAt
 	if !w.lane.ToClient() && !w.lane.Config().Listens() {
@@ -71,12 +71,13 @@ func (w *Window) Bound(link *Link, takes bool) {
 	}
 }
 
-// NewOutlet returns an outlet without a session, by which a courier takes so many messages at a time. home counts it.
+// NewOutlet returns an outlet without a session. courier takes up to window messages at a time.
+// home is the connector that counts the outlet.
 func NewOutlet(home *Connector, courier Courier, window int) *Outlet {
 	return &Outlet{Courier: courier, home: home, window: window}
 }
 
-// Open adds an outlet, which is given messages from now on.
+// Open adds an outlet. The outlet is given messages from now on.
 func (w *Window) Open(o *Outlet) {
 	o.balanced = w.lane.ToClient()
 	w.slots.Open(o, o.window)
@@ -85,8 +86,8 @@ func (w *Window) Open(o *Outlet) {
 	w.lane.moving.downSince, w.lane.moving.rest = 0, 0
 }
 
-// LoggingOut removes the free slots of an outlet, so that it gets no more messages. Quiet informs its
-// courier when none is under way.
+// LoggingOut removes the free slots of an outlet, so that the outlet gets no more messages. Quiet
+// informs the courier when no request of the outlet is under way.
 func (w *Window) LoggingOut(o *Outlet) {
 	w.removeSlots(o)
 	o.supply = leaving
@@ -102,7 +103,7 @@ func (w *Window) removeSlots(o *Outlet) {
 	}
 }
 
-// checkQuiet records an outlet that logs out and has no request under way.
+// checkQuiet records that an outlet logs out and has no request under way, if this is so.
 func (w *Window) checkQuiet(o *Outlet) {
 	if o.supply == leaving && o.used == 0 {
 		o.supply = stopped
@@ -110,7 +111,7 @@ func (w *Window) checkQuiet(o *Outlet) {
 	}
 }
 
-// Quiet informs the couriers that get no more messages and have no request under way any more.
+// Quiet informs the couriers whose outlets get no more messages and have no request under way.
 func (w *Window) Quiet(now int64) {
 	for _, o := range w.quiet {
 		o.Courier.Quiet(now)
@@ -124,7 +125,7 @@ func (w *Window) Over(o *Outlet) {
 	w.removeSlots(o)
 }
 
-// Closed takes back an instance whose socket is closed, and reports whether it must be
+// Closed takes back an instance whose socket is closed. It returns true if the instance must be
 // connected again.
 func (w *Window) Closed(now int64, link *Link) (dial bool) {
 	link.Instance.SetLink(nil)
@@ -140,14 +141,14 @@ func (w *Window) Closed(now int64, link *Link) (dial bool) {
 		w.dialing++
 		return true
 	default:
-		w.slots.Park(link.Instance) // Next takes it when a message is due
+		w.slots.Park(link.Instance) // Next takes the slot when a message is due
 	}
 	return false
 }
 
-// isDrained reports whether the gateway is stopping and the lane has nothing more to send.
-// What waits in a durable store is sent after the next start. With another one, messages on their way
-// to the lane count, scheduled ones do not.
+// isDrained reports whether the gateway is stopping and the lane has nothing more to send. Messages
+// that wait in a durable store are sent after the next start, so they do not count. Without a
+// durable store, messages on their way to the lane count, and scheduled messages do not.
 func (l *Lane) isDrained() bool {
 	switch {
 	case !l.policy.Process.Draining():
@@ -162,8 +163,8 @@ func (l *Lane) isDrained() bool {
 // Online returns how many sessions can be given messages. It is safe for concurrent use.
 func (w *Window) Online() int { return int(w.online.Load()) }
 
-// putBack frees a slot. It reports whether its message was the only one under way
-// when its session ended.
+// putBack frees a slot. alone is true if the slot's message was the only one under way when its
+// session ended.
 func (w *Window) putBack(slot *Slot, code sms.Code) (alone bool) {
 	w.inFlight--
 	o := slot.Outlet
@@ -183,7 +184,7 @@ func (w *Window) putBack(slot *Slot, code sms.Code) (alone bool) {
 }
 
 // EachUnderWay calls f for every message of an out connector's lane that was sent and is not
-// answered. f must not change the lane.
+// answered yet. f must not change the lane.
 func (w *Window) EachUnderWay(f func(m *sms.Message)) {
 	if w.lane.ToClient() {
 		return

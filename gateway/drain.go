@@ -7,14 +7,15 @@ import (
 )
 
 const (
-	// logoutTimeout is how long a stopping gateway waits for SMSCs that do not answer its unbind, which may refuse the next login
-	// while they believe in a session. clientTimeout is how long for clients.
+	// logoutTimeout is how long a stopping gateway waits for SMSCs that do not answer its unbind. Such
+	// an SMSC may refuse the next login while it considers the session open. clientTimeout is the same
+	// for clients.
 	logoutTimeout = 5 * time.Second
 	clientTimeout = time.Second
-	// storeTimeout is how long it waits for the commit of submits after the time to drain is over.
-	// That takes a moment, unless the disk hangs.
+	// storeTimeout is how long a stopping gateway waits for the commit of submits after the time to
+	// drain is over. A commit takes a moment, unless the disk hangs.
 	storeTimeout = time.Second
-	// drainInterval is how often it looks.
+	// drainInterval is the interval at which a stopping gateway checks its progress.
 	drainInterval = 10 * time.Millisecond
 )
 
@@ -49,7 +50,7 @@ func (g *Gateway) DrainSessions(ctx context.Context, unlisten, barrier, logout f
 // store has nothing more to send, however much waits.
 func (g *Gateway) Connects() bool { return !g.Node.Draining() || !g.Keeper.Durable() }
 
-// mayLogOut reports whether no session is needed any more.
+// mayLogOut reports whether all sessions can be logged out.
 func (g *Gateway) mayLogOut() bool {
 	if !g.Keeper.Durable() {
 		return g.Deliverable() == 0

@@ -27,15 +27,15 @@ func (g *Gateway) committed(upTo store.Position, err error) {
 	g.Requests.Committed(upTo, err)
 }
 
-// GoesOn reports, once, that messages may leave that were kept from it because the store had
-// not forgotten enough others, or because the intents of the messages that leave were not safe. It is
-// called after each commit.
+// GoesOn reports whether messages may leave again, and returns true once. Messages do not leave
+// while too many ended messages are still in the store, or while their intents are not stored. It
+// is called after each commit.
 func (g *Gateway) GoesOn() bool {
 	logged := g.Settler.Events.GoesOn()
 	return g.Keeper.GoOn() || logged
 }
 
-// closeStore commits what is left, and closes the store.
+// closeStore commits the remaining changes, and closes the store.
 func (g *Gateway) closeStore() error {
 	g.Keeper.Loads.End()
 	g.Receipts.EndOrphans()

@@ -9,7 +9,8 @@ import (
 	"pmg/internal/tlsfiles"
 )
 
-// filesOf reads the files with which a connector's sessions are encrypted, nil if they are not.
+// filesOf reads the TLS files of a connector. It returns nil if the connector's sessions are not
+// encrypted.
 func (g *Gateway) filesOf(cc *config.Connector) (*tlsfiles.Files, error) {
 	if !cc.TLS.Enabled {
 		return nil, nil
@@ -26,7 +27,7 @@ func (g *Gateway) filesOf(cc *config.Connector) (*tlsfiles.Files, error) {
 	return f, nil
 }
 
-// renewed reads the files of the connectors again that stay with a new configuration.
+// renewed reads the TLS files of the connectors that a new configuration keeps.
 func (g *Gateway) renewed(cfg *config.Config) (map[*connector.Connector]*tlsfiles.Files, error) {
 	all := map[*connector.Connector]*tlsfiles.Files{}
 	for i := range cfg.Connectors {
@@ -42,8 +43,8 @@ func (g *Gateway) renewed(cfg *config.Config) (map[*connector.Connector]*tlsfile
 	return all, nil
 }
 
-// lookAtFiles takes over certificates and keys that have changed, once a minute. It warns once a day of those that
-// expire soon.
+// lookAtFiles takes over certificates and keys that have changed, once a minute. It warns once a
+// day of certificates that expire soon.
 func (g *Gateway) lookAtFiles(now int64) {
 	due := g.upkeep.check.Load()
 	if now < due || !g.upkeep.check.CompareAndSwap(due, now+int64(time.Minute)) {

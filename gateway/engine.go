@@ -45,15 +45,15 @@ type Service interface {
 	// Logout begins to log out the sessions for which match reports true. It is called
 	// where the session's fields may be read.
 	Logout(match func(*connector.Link) bool)
-	// Addresses returns where a connector listens.
+	// Addresses returns the addresses on which a connector listens.
 	Addresses(c *connector.Connector) []netip.AddrPort
 }
 
-// Counters are what an engine has counted since its start.
+// Counters are the counters of an engine since its start.
 type Counters struct {
-	Now    int64        // the engine's clock, which never goes back; times of sessions and messages are by it
-	Stages []flow.Stats // in the order of the pipeline; nil where there are no stages
-	Jobs   int64        // jobs alive: the memory that the engine holds for messages under way
+	Now    int64        // the engine's clock, which never goes back; times of sessions and messages are in this clock
+	Stages []flow.Stats // in the order of the pipeline; nil: the engine has no stages
+	Jobs   int64        // number of live jobs: the memory that the engine holds for messages under way
 	Locks  int64        // locks taken on the way of messages
 	Refs   int64        // changes of handles' reference counts
 }

@@ -37,7 +37,7 @@ import (
 	"pmg/store"
 )
 
-// A Gateway is its rooms put together, from its start to its stop. It is safe for concurrent use.
+// A Gateway combines the rooms, from its start to its stop. It is safe for concurrent use.
 type Gateway struct {
 	Node     *node.Node
 	Keeper   *keep.Keeper
@@ -54,18 +54,18 @@ type Gateway struct {
 	Requests *request.Requests
 	Webhooks *webhooks.Webhooks
 
-	unread atomic.Pointer[string] // which messages of earlier runs cannot be read; nil: none
+	unread atomic.Pointer[string] // a text about messages of earlier runs that cannot be read; nil: there are none
 
 	drivers  func(protocol string, c *config.Config) (protocols.Driver, error)
 	registry *account.Registry
 	logs     logs
 
-	mu sync.Mutex // one reload at a time
+	mu sync.Mutex // held during a reload
 
-	upkeep struct { // of SeeClock
-		check, warning atomic.Int64   // when to look at the files of tls again, and to warn of what expires
-		busy           atomic.Bool    // files of numbers are being refreshed
-		running        sync.WaitGroup // of that
+	upkeep struct { // state of SeeClock
+		check, warning atomic.Int64   // when to check the TLS files again, and when to warn of certificates that expire
+		busy           atomic.Bool    // files of numbers are being read again
+		running        sync.WaitGroup // waits for that goroutine
 	}
 }
 
@@ -84,7 +84,7 @@ func New(
 	}
 	// higher than the ids of earlier runs, at up to a million messages per second
 	g.Keeper.IDs.Store(uint64(time.Now().UnixMicro()))
-	policy := &connector.Policy{Intents: g.Keeper, Bodies: g.Keeper, Process: shared} // the rest follows before there is a lane
+	policy := &connector.Policy{Intents: g.Keeper, Bodies: g.Keeper, Process: shared} // the other fields are set later
 	g.Webhooks = webhooks.New(shared)
 	g.Table = route.NewTable(shared, g.Keeper, g.Logins, policy, g.Webhooks.Serve)
 	g.Convert = convert.New(shared, g.Table)
@@ -124,9 +124,7 @@ func absolute(dir string) string {
 	return dir
 }
 
-// memoryShare is how much of the configured memory messages and waiting requests
-// may take. The rest is for sessions, for garbage that is not collected yet, and for
-// all other memory of the process.
+// memoryShare is the part of the configured memory that messages and waiting requests may use.
 func memoryShare(cfg *config.Config) int64 { return cfg.Limits.MemoryLimit() / 2 }
 
 func (g *Gateway) addConnector(cfg *config.Config, cc *config.Connector) (*connector.Connector, error) {
@@ -152,8 +150,8 @@ func (g *Gateway) addConnector(cfg *config.Config, cc *config.Connector) (*conne
 	return c, nil
 }
 
-// socketsOf returns how many sockets a connector may have. It adds room for clients that
-// have not logged in, so that these do not keep out clients that have.
+// socketsOf returns how many sockets a connector may have. It includes room for clients that have
+// not logged in, so that such clients do not keep out clients that have logged in.
 func socketsOf(cfg *config.Config, c *config.Connector) int {
 	if c.Listens() {
 		return c.Instances + cfg.Limits.Prebind
@@ -184,8 +182,7 @@ func (g *Gateway) apply(cfg *config.Config, opened *opened) {
 	g.Intake.Narrow(cfg)
 }
 
-// ReopenLogs makes the pdu logs and the events begin new files, after a tool moved the old
-// ones.
+// ReopenLogs opens new files for the pdu logs and the events, after a tool has moved the old files.
 func (g *Gateway) ReopenLogs() {
 	if w := g.Settler.Events.Writer; w != nil {
 		w.Reopen()
@@ -214,8 +211,8 @@ func (g *Gateway) Close() error {
 	g.logs.stop()
 	g.logs.retaining.Wait()
 	g.Receipts.Asking.Stop()
-	g.Keeper.Outgoing.End() // which informs plugins
-	g.Hooks.Close()         // and nobody waits for their verdicts any more
+	g.Keeper.Outgoing.End() // End informs plugins
+	g.Hooks.Close()         // after Close nothing waits for verdicts
 	g.upkeep.running.Wait()
 	err := g.closeStore()
 	if g.logs.pdus != nil {
@@ -224,8 +221,9 @@ func (g *Gateway) Close() error {
 	return err
 }
 
-// Deliverable returns how many accepted messages may still be sent: messages for SMSCs that
-// can be connected, messages for peers that are, and receipts that plugins are asked about.
+// Deliverable returns how many accepted messages can still be sent. It counts messages for SMSCs
+// that can be connected, messages for connected peers, and receipts about which plugins are being
+// asked.
 func (g *Gateway) Deliverable() (n int64) {
 	n = g.Keeper.Aside(store.Asked)
 	for _, l := range g.Table.Lanes() {

@@ -10,15 +10,16 @@ import (
 	"pmg/internal/nearest"
 )
 
-// ErrUnknown says that there is no connector of a name.
+// ErrUnknown is the error if no connector has the given name.
 var ErrUnknown = errors.New("no such connector")
 
-// errStopped says that an engine takes no orders any more.
+// errStopped is the error if the engine accepts no calls any more.
 var errStopped = errors.New("the gateway is stopping")
 
-// Hold keeps the messages of an out connector from leaving, for a time or, with 0, until
-// Release. It is for an SMSC that must be left alone for a while: what waits goes to other
-// targets of its routes, as where a connector is down, or waits on. A restart ends it.
+// Hold keeps the messages of an out connector from leaving, for a time or, with 0, until Release.
+// Hold is for an SMSC that must not be sent messages for a while. Waiting messages go to other
+// targets of their routes, as if the connector were down, or continue to wait. A restart ends the
+// hold.
 func (g *Gateway) Hold(e Engine, name string, lasts time.Duration, by string) (*connector.Hold, error) {
 	c, err := g.toSMSC(name)
 	if err != nil {
@@ -37,7 +38,7 @@ func (g *Gateway) Hold(e Engine, name string, lasts time.Duration, by string) (*
 	return h, nil
 }
 
-// Release ends what Hold has begun. It reports false if nothing was held.
+// Release ends the hold of a connector. was is false if there was no hold.
 func (g *Gateway) Release(e Engine, name, by string) (was bool, err error) {
 	c, err := g.toSMSC(name)
 	if err != nil || c.Hold() == nil {
@@ -53,7 +54,7 @@ func (g *Gateway) Release(e Engine, name, by string) (was bool, err error) {
 	return true, nil
 }
 
-// Connect connects those instances of an out connector now that rest after a failure.
+// Connect immediately connects the instances of an out connector that rest after a failure.
 func (g *Gateway) Connect(e Engine, name, by string) (*connector.Connector, error) {
 	c, err := g.toSMSC(name)
 	if err != nil {

@@ -15,10 +15,11 @@ import (
 	"pmg/protocols"
 )
 
-// settleAfter is added to pdulog.flush until all lines of a message are with the writers of logs.
+// settleAfter is how long, in addition to pdulog.flush, it takes until all log lines of a message
+// are written.
 const settleAfter = 500 * time.Millisecond
 
-// Places returns where something of people is kept.
+// Places returns the places where the gateway keeps data of people.
 func (g *Gateway) Places(of *privacy.Numbers) *privacy.Places {
 	cfg := g.Node.Config()
 	p := &privacy.Places{
@@ -50,16 +51,16 @@ func (g *Gateway) driverOf(command string) (protocols.Driver, error) {
 	return nil, fmt.Errorf("no connector speaks the protocol of %s", command)
 }
 
-// retainEvery is how often it is looked for what is old enough to be removed from logs.
+// retainEvery is the interval at which old files of logs are searched for.
 const retainEvery = int64(time.Hour)
 
-// logs are the logs of PDUs, and what removes texts and numbers from old ones and from events.
+// logs are the pdu logs, and the code that removes texts and numbers from old pdu logs and events.
 type logs struct {
 	pdus      *pdulog.Dir // nil: PDUs are not logged
 	retainer  *privacy.Retainer
 	retaining *node.Single
-	next      *atomic.Int64   // when it is looked for old ones next, by the engine's clock
-	quit      context.Context // ends what removes
+	next      *atomic.Int64   // time of the next search, by the engine's clock
+	quit      context.Context // ends a removal that is running
 	stop      context.CancelFunc
 }
 
@@ -68,10 +69,10 @@ func newLogs() logs {
 	return logs{retainer: new(privacy.Retainer), retaining: new(node.Single), next: new(atomic.Int64), quit: quit, stop: stop}
 }
 
-// Retained are the figures of what was removed from logs because of its age.
+// Retained returns the figures of removals from logs because of age.
 func (g *Gateway) Retained() *privacy.Retainer { return g.logs.retainer }
 
-// retain removes what is old enough, about once an hour.
+// retain removes old data from logs. It does so about once an hour.
 func (g *Gateway) retain(now int64) {
 	r := &g.logs
 	next := r.next.Load()

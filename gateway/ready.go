@@ -64,7 +64,7 @@ func (g *Gateway) NotReady(e Engine) (missing []string) {
 // SMSC that is down is one of these, because it must not keep the traffic of the others away.
 func (g *Gateway) Problems() []string {
 	all, routes := g.deadRoutes()
-	if len(all) == routes { // NotReady says so
+	if len(all) == routes { // NotReady reports this case
 		all = nil
 	}
 	if why := g.unread.Load(); why != nil {
@@ -116,14 +116,14 @@ func (g *Gateway) dead(r *config.Route) string {
 	for _, to := range r.To {
 		c := g.Table.Connector(to.Connector)
 		if c == nil || g.Table.LaneOf(c).Up() {
-			return "" // c is nil where a reload has just removed it
+			return "" // c is nil if a reload has just removed the connector
 		}
 		why = append(why, Why(c))
 	}
 	return strings.Join(why, "; ")
 }
 
-// Why returns why no message leaves by a connector to an SMSC.
+// Why returns the reason why no message leaves by a connector to an SMSC.
 func Why(c *connector.Connector) string {
 	if c.Hold() != nil {
 		return fmt.Sprintf("connector %s: an operator holds it", c.Name)

@@ -16,8 +16,8 @@ import (
 	"pmg/store"
 )
 
-// recoverAtATime is how many messages recovery reads until the lanes get them, in a few
-// milliseconds.
+// recoverAtATime is how many messages recovery reads before it passes them to the lanes, which
+// takes a few milliseconds.
 const recoverAtATime = 4096
 
 // A recovery returns the messages that earlier runs have left in the store to their
@@ -27,17 +27,17 @@ type recovery struct {
 	engine  Engine
 	cfg     *config.Config
 	ahead   int64
-	last    uint64 // id of the last message of earlier runs
+	last    uint64 // highest id of earlier runs
 	began   int64
-	arrived int64 // when the message before has arrived
+	arrived int64 // time of arrival of the previous message
 
-	places map[string]*connector.Share // by names, as they stand in records
-	key    []byte                      // of places
+	places map[string]*connector.Share // shares by the names in records
+	key    []byte                      // storage for keys of places
 	parts  map[*connector.Share][]queue.Waiting
-	shares []*connector.Share // that parts has, in the order of their first messages
+	shares []*connector.Share // shares with messages in parts, in the order of their first messages
 
 	found, aside, lost int
-	unknown            int // under way when the gateway was killed, and not sent again
+	unknown            int // number of messages that were under way when the gateway was killed, and are not sent again
 }
 
 // Recover returns the messages of earlier runs to their lanes, until ctx is done. The log
@@ -57,7 +57,7 @@ func (g *Gateway) Recover(ctx context.Context, e Engine) {
 	err := r.run(ctx)
 	g.Keeper.SetRecovered()
 	if ctx.Err() != nil {
-		return // the gateway stops, and what was not read stays in the store
+		return // the gateway is stopping; unread messages stay in the store
 	}
 	log := g.Node.Log.Info()
 	if err != nil {
@@ -101,7 +101,7 @@ func (r *recovery) run(ctx context.Context) (failed error) {
 	return failed
 }
 
-// noMore is returned instead of the next id where there is none.
+// noMore is returned instead of the next id if there is none.
 const noMore = math.MaxUint64
 
 // page reads some messages, and returns the id to go on with: after an error, the first one that
@@ -163,8 +163,8 @@ func (g *Gateway) showUnread(first, last uint64) {
 		Msg("cannot read messages of earlier runs; they stay in the store: stop the gateway, and run pmg store repair")
 }
 
-// hand gives the lanes what was read, and waits until they have it. It reports false if
-// there is nobody to take it any more.
+// hand gives the lanes what was read, and waits until they have it. It returns false if the lanes
+// accept no messages any more.
 func (r *recovery) hand(ctx context.Context) bool {
 	for _, s := range r.shares {
 		part := r.parts[s]
@@ -243,7 +243,7 @@ func (r *recovery) entry(e *store.Entry) {
 	})
 }
 
-// asked asks plugins again about a receipt that had no verdict yet.
+// asked continues to ask plugins about a receipt that had no verdict yet.
 func (r *recovery) asked(e *store.Entry, h *store.Head, lane store.Lane) {
 	share := r.share(e, h, lane)
 	if share == nil {
@@ -261,8 +261,8 @@ func (r *recovery) asked(e *store.Entry, h *store.Head, lane store.Lane) {
 	r.gateway.Receipts.Asking.Begin(m, share)
 }
 
-// ends ends a message that was under way when the gateway was killed. It reports false where
-// such messages are sent again.
+// ends ends a message that was under way when the gateway was killed. It returns false if such
+// messages must be sent again.
 func (r *recovery) ends(e *store.Entry, lane store.Lane) bool {
 	g := r.gateway
 	l := g.Table.LaneNamed(r.cfg, lane)
@@ -271,7 +271,7 @@ func (r *recovery) ends(e *store.Entry, lane store.Lane) bool {
 	}
 	m, _, err := g.Keeper.Decode(e)
 	if err != nil {
-		return false // it is looked at again when it is due
+		return false // the message is checked again when it is due
 	}
 	defer m.Release()
 	g.Settler.EndUnsent(g.Node.Clock.Now(), l, m, sms.Lost)

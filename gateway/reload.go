@@ -16,8 +16,8 @@ import (
 type Changed struct {
 	Added   []*connector.Connector
 	Removed []*connector.Connector
-	Rebound []*connector.Connector // their sessions must be bound again
-	Options []config.Change        // options that are not Live keep their value until a restart
+	Rebound []*connector.Connector // connectors whose sessions must be bound again
+	Options []config.Change        // changed options that are not Live, and keep their value until a restart
 }
 
 // Reload puts a new configuration in force: accounts, routes, rates, and connectors that
@@ -74,9 +74,9 @@ func (g *Gateway) Reload(wanted *config.Config, e Service) (Changed, error) {
 	g.apply(cfg, tables)
 	g.Webhooks.Enable("", "a reload")
 	for _, l := range g.Table.Lanes() {
-		l.Queues.Unfit(g.Keeper.IDs.Load()) // what waits was accepted by the options of before
+		l.Queues.Unfit(g.Keeper.IDs.Load()) // waiting messages were accepted under the old options
 	}
-	e.Logout(func(l *connector.Link) bool { return g.Sessions.EndsBy(l, ended) }) // logins are decided by the new accounts now
+	e.Logout(func(l *connector.Link) bool { return g.Sessions.EndsBy(l, ended) }) // the new accounts decide logins from now on
 	return changed, nil
 }
 
@@ -101,7 +101,7 @@ func (g *Gateway) configure(cfg *config.Config, files map[*connector.Connector]*
 // opened are the lists, the table of networks and the prices of a configuration.
 type opened struct {
 	lists    *lists.Opened
-	networks *networks.File // nil: none
+	networks *networks.File // nil: there is no table
 	prices   *credit.Opened
 }
 
@@ -127,7 +127,7 @@ func (g *Gateway) undo(before []*connector.Connector, e Service) {
 	for _, c := range g.Table.Connectors()[len(before):] {
 		e.Unlisten(c)
 		if c.PDULog != nil {
-			_ = c.PDULog.Close() // nothing was written
+			_ = c.PDULog.Close() // nothing was written to the log
 		}
 	}
 	g.Table.SetConnectors(before)
@@ -159,7 +159,7 @@ func asksOthers(list, before []string) bool {
 	return len(list) > 0 && (len(before) == 0 || missesOne(list, before))
 }
 
-// missesOne reports whether a list lacks one of those wanted.
+// missesOne reports whether list lacks one of the entries of wanted.
 func missesOne(list, wanted []string) bool {
 	return slices.ContainsFunc(wanted, func(w string) bool { return !slices.Contains(list, w) })
 }

@@ -2,11 +2,11 @@ package gateway
 
 import "pmg/gateway/node"
 
-// SeeClock records the engine's time, looks after the store, and sums up what the log was
-// spared. It is called about once a second.
+// SeeClock records the engine's time, runs the store's upkeep, and logs the numbers of suppressed
+// log entries. It is called about once a second.
 func (g *Gateway) SeeClock(now int64) {
 	g.Node.Clock.See(now)
-	g.Keeper.Upkeep(now, func(now int64) { // what the store has besides messages
+	g.Keeper.Upkeep(now, func(now int64) { // upkeep of data in the store other than messages
 		g.Settler.CheckEvents()
 		g.Receipts.LookAfter(now)
 		g.Settler.Dead.LookAfter()
@@ -18,7 +18,8 @@ func (g *Gateway) SeeClock(now int64) {
 	g.Node.LogLimits.SumUp(&g.Node.Log, now-node.SampleTime)
 }
 
-// refresh takes over lists and the table of networks whose files have changed, on another goroutine, unless that is still busy.
+// refresh reads changed files of lists and of the table of networks again, on another goroutine,
+// unless that goroutine is still busy.
 func (g *Gateway) refresh(now int64) {
 	if !g.upkeep.busy.CompareAndSwap(false, true) {
 		return

@@ -2,9 +2,10 @@ package stages
 
 import "sync"
 
-// A buffer holds octets that were read from a socket together, or will be written together. Jobs
-// borrow buffers, because few jobs need one at a time. If each pooled job had its own, large in the
-// end, a batch of jobs would not fit in the processor's cache.
+// A buffer holds octets that were read from a socket together, or that will be written together.
+// Jobs borrow buffers from a pool, because few jobs need a buffer at the same time. If each pooled
+// job had its own buffer, these would grow, and a batch of jobs would not fit in the processor's
+// cache.
 type buffer struct{ b []byte }
 
 // buffers is the pool of buffers. It is safe for concurrent use.

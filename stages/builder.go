@@ -17,10 +17,10 @@ import (
 type builder struct {
 	*Deps
 	talk    *session.Conversation[*Job]
-	out     *flow.Out[Job] // of the current call
+	out     *flow.Out[Job] // output of the current call
 	answers answers
 
-	nextCheck int64 // when the sessions' timers are checked next
+	nextCheck int64 // when the sessions' timers are next checked
 }
 
 var _ session.Port[*Job] = (*builder)(nil)
@@ -34,7 +34,7 @@ func newBuilder(d *Deps) (flow.Stage[Job], error) {
 // idBlock is how many message ids the builder takes at a time.
 const idBlock = 64
 
-// Flush counts the messages and answers of the batch, before any other stage gets them.
+// Flush counts the messages and answers of the batch before any other stage gets them.
 func (b *builder) Flush(out *flow.Out[Job]) {
 	b.out = out
 	b.talk.Flush()
@@ -68,7 +68,7 @@ func (b *builder) Work(out *flow.Out[Job], j *Job) {
 	case Rebind:
 		b.logout(j.Connector, nil)
 		j.Kind = Attach
-		out.To(toDispatcher, j) // behind the beginning of the logout, which would also end the sessions that are connected now
+		out.To(toDispatcher, j) // behind the beginning of the logout, which would otherwise also end new sessions
 	case Barrier:
 		b.Flush(out)
 		close(j.Done)
@@ -82,7 +82,7 @@ func (b *builder) Work(out *flow.Out[Job], j *Job) {
 func (b *builder) New(l *connector.Link) *Job {
 	j := b.out.Get()
 	j.pdu(l.Connector)
-	j.retain(handleOf(l)) // the session is not over, so the reader still holds its reference
+	j.retain(handleOf(l)) // the session is not over, so the reader still holds its reference to the handle
 	b.out.CountRef()
 	return j
 }
@@ -127,7 +127,7 @@ func (b *builder) Store(_ int64, p session.Pending[*Job]) {
 	b.out.To(toPersister, j)
 }
 
-// stored goes on with a message whose commit has ended.
+// stored continues with a message whose commit has ended.
 func (b *builder) stored(j *Job) {
 	l := &j.Handle.Link
 	p := session.Pending[*Job]{
@@ -194,8 +194,8 @@ func (b *builder) tellLane(l *connector.Link, kind Kind, code sms.Code) {
 // TickAt implements session.Port.
 func (b *builder) TickAt(at int64) { b.out.TickIn(time.Duration(at - b.out.Now())) }
 
-// answers are consecutive answers of one session. They are counted together, and their
-// references are released together.
+// answers are consecutive answers of one session. The builder counts them together, and releases
+// their references together.
 type answers struct {
 	of     *handle
 	bucket int
@@ -222,8 +222,9 @@ func (a *answers) flush(out *flow.Out[Job]) {
 	}
 }
 
-// logout begins to log out the sessions of a connector, or of all connectors if it is nil.
-// If match is not nil, only the sessions for which match reports true are logged out.
+// logout begins to log out the sessions of the connector of. If of is nil, it logs out the sessions
+// of all connectors. If match is not nil, only sessions for which match returns true are logged
+// out.
 func (b *builder) logout(of *connector.Connector, match func(*connector.Link) bool) {
 	for _, c := range b.Gateway.Table.Connectors() {
 		if of != nil && of != c {
@@ -249,7 +250,7 @@ func (b *builder) Tick(out *flow.Out[Job]) time.Duration {
 	return time.Duration(sms.Earlier(next, b.nextCheck) - now)
 }
 
-// checkTimers handles the timers of every session that have run out.
+// checkTimers handles the expired timers of every session.
 func (b *builder) checkTimers(now int64) {
 	b.Gateway.SeeClock(now)
 	var j *Job

@@ -25,7 +25,7 @@ import (
 //	                             └────► done: PDUs that waited are sent, and what came behind is decrypted
 type cipherer struct {
 	*Deps
-	shaking map[*cipherState]bool // whose handshakes are not done
+	shaking map[*cipherState]bool // sessions whose handshakes are not done
 }
 
 // cipherState is the cipher's state of a session.
@@ -33,18 +33,18 @@ type cipherState struct {
 	config  *tls.Config
 	conn    *cipher.Conn // nil before the first octet of either side
 	ready   bool         // the handshake is done
-	failed  bool         // nothing more is read or written
+	failed  bool         // the session failed: nothing more is read or written
 	over    bool         // the session is over
-	turning bool         // a turn runs; conn is its own, and what comes waits:
+	turning bool         // a turn is running: it owns conn, and octets that arrive wait in the fields below
 	came    []byte
-	waiting []*Job   // PDUs of ours that wait for the handshake
-	result  struct { // of the last turn
+	waiting []*Job   // our PDUs that wait for the end of the handshake
+	result  struct { // result of the last turn
 		done bool
 		err  error
 	}
 }
 
-// mostBeforeReady is how many octets a peer may send during a turn of its handshake.
+// mostBeforeReady is how many octets a peer may send during one turn of its handshake.
 const mostBeforeReady = 64 << 10
 
 func newCipherer(d *Deps) (flow.Stage[Job], error) {
@@ -70,7 +70,7 @@ func (c *cipherer) Work(out *flow.Out[Job], j *Job) {
 	}
 }
 
-// received takes octets of the peer.
+// received handles octets from the peer.
 func (c *cipherer) received(out *flow.Out[Job], h *handle, s *cipherState, j *Job) {
 	b := j.Octets.b
 	switch {
@@ -90,7 +90,7 @@ func (c *cipherer) received(out *flow.Out[Job], h *handle, s *cipherState, j *Jo
 	discard(out, j)
 }
 
-// decrypt passes on the text of what the peer has sent, in the place of j's octets.
+// decrypt decrypts the octets of j, and passes on the plain text in the job j.
 func (c *cipherer) decrypt(out *flow.Out[Job], h *handle, s *cipherState, j *Job) {
 	text := c.buffers.get()
 	var err error
@@ -114,7 +114,7 @@ func (c *cipherer) decrypt(out *flow.Out[Job], h *handle, s *cipherState, j *Job
 	}
 }
 
-// send encrypts what the peer is to be sent. The first PDU to an SMSC begins the handshake.
+// send encrypts octets for the peer. The first PDU to an SMSC begins the handshake.
 func (c *cipherer) send(out *flow.Out[Job], h *handle, s *cipherState, j *Job) {
 	switch {
 	case s.failed || s.over && !s.ready:
@@ -145,7 +145,7 @@ func (c *cipherer) encrypt(out *flow.Out[Job], h *handle, s *cipherState, j *Job
 	out.To(toWriter, j)
 }
 
-// begin begins a turn of a handshake with octets of the peer.
+// begin begins a turn of a handshake with octets from the peer.
 func (c *cipherer) begin(out *flow.Out[Job], h *handle, s *cipherState, b []byte) {
 	switch {
 	case s.conn != nil:
@@ -154,7 +154,7 @@ func (c *cipherer) begin(out *flow.Out[Job], h *handle, s *cipherState, b []byte
 	default:
 		s.conn = cipher.Client(s.config)
 	}
-	s.conn.Put(slices.Clone(b)) // the buffer is given back
+	s.conn.Put(slices.Clone(b)) // a copy, because the buffer is returned to the pool
 	s.turning, c.shaking[s] = true, true
 	j := out.Get()
 	j.Kind = Turned
@@ -164,15 +164,16 @@ func (c *cipherer) begin(out *flow.Out[Job], h *handle, s *cipherState, b []byte
 	out.Go(toCipher, j, func() { s.result.done, s.result.err = c.handshake(addr, s.conn) })
 }
 
-// handshake goes on with a handshake, when it is the turn of its peer's network.
+// handshake runs one turn of a handshake. It first waits until it is the turn of the peer's
+// network.
 func (c *cipherer) handshake(peer netip.Addr, conn *cipher.Conn) (done bool, err error) {
 	t := c.Gateway.Node.Handshakes
-	t.Take(turns.Network(peer), nil) // as many may wait as there are
+	t.Take(turns.Network(peer), nil) // the number of waiting turns is not limited
 	defer t.Give()
 	return conn.Handshake()
 }
 
-// turned goes on with a session after a turn.
+// turned continues with a session after a turn of its handshake.
 func (c *cipherer) turned(out *flow.Out[Job], h *handle, s *cipherState) {
 	s.turning = false
 	if s.over || s.failed {
@@ -196,7 +197,8 @@ func (c *cipherer) turned(out *flow.Out[Job], h *handle, s *cipherState) {
 	}
 }
 
-// abandon gives up the handshake of a session, unless a turn of it runs, or it is done.
+// abandon gives up the handshake of a session, unless a turn of the handshake is running or the
+// handshake is done.
 func (c *cipherer) abandon(s *cipherState) {
 	if s.turning || !c.shaking[s] {
 		return
@@ -205,7 +207,7 @@ func (c *cipherer) abandon(s *cipherState) {
 	s.conn.Abandon()
 }
 
-// Close gives up the handshakes that are not done.
+// Close gives up all handshakes that are not done.
 func (c *cipherer) Close() error {
 	for s := range c.shaking {
 		s.conn.Abandon()
@@ -213,11 +215,12 @@ func (c *cipherer) Close() error {
 	return nil
 }
 
-// ready sends what has waited for the handshake, and reads what came behind it.
+// ready sends the PDUs that waited for the handshake, and decrypts the octets that followed the
+// handshake.
 func (c *cipherer) ready(out *flow.Out[Job], h *handle, s *cipherState) {
 	s.ready = true
 	if peer := s.conn.Peer(); peer != nil {
-		h.Identity = tlsfiles.IdentityOf(peer) // before the parser is given a PDU of the peer
+		h.Identity = tlsfiles.IdentityOf(peer) // set before the parser gets a PDU of the peer
 	}
 	c.write(out, h, s, "")
 	waiting := s.waiting
@@ -235,7 +238,8 @@ func (c *cipherer) ready(out *flow.Out[Job], h *handle, s *cipherState) {
 	c.decrypt(out, h, s, behind)
 }
 
-// write sends the octets that TLS itself has for the peer. With reason they are the last ones.
+// write sends the peer the octets that TLS itself has produced. If reason is not empty, they are
+// the session's last octets.
 func (c *cipherer) write(out *flow.Out[Job], h *handle, s *cipherState, reason string) {
 	b := s.conn.Take()
 	if len(b) == 0 && reason == "" {
@@ -251,11 +255,11 @@ func (c *cipherer) write(out *flow.Out[Job], h *handle, s *cipherState, reason s
 	out.To(toWriter, j)
 }
 
-// fail ends a session, behind the alert that says why.
+// fail ends a session, after sending the TLS alert that reports the error.
 func (c *cipherer) fail(out *flow.Out[Job], h *handle, s *cipherState, reason string) {
 	s.failed = true
 	c.drop(out, s)
-	if s.turning { // the connection is the turn's own
+	if s.turning { // the running turn owns the connection
 		hangup(out, h, reason)
 		return
 	}

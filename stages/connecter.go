@@ -20,14 +20,14 @@ type connecter struct {
 	attempts map[*connector.Instance]*attempt
 }
 
-// An attempt is the state of an instance that has to be connected: it rests, or it is being
+// An attempt is the state of an instance that has to be connected. The instance is resting or being
 // dialed.
 type attempt struct {
 	instance *connector.Instance
-	until    int64              // end of the rest
+	until    int64              // when the rest ends
 	cancel   context.CancelFunc // nil while the instance rests
 
-	// The outcome of dialing.
+	// The fields below are the outcome of dialing.
 	fd     int
 	remote netip.AddrPort
 	err    error
@@ -59,7 +59,7 @@ func (c *connecter) Work(out *flow.Out[Job], j *Job) {
 	out.Release(j)
 }
 
-// begin dials an instance, or waits until it has rested.
+// begin dials an instance, or waits until the instance has rested.
 func (c *connecter) begin(out *flow.Out[Job], i *connector.Instance) {
 	a := &attempt{instance: i}
 	c.attempts[i] = a
@@ -89,8 +89,7 @@ func (c *connecter) dial(out *flow.Out[Job], a *attempt) {
 	})
 }
 
-// dialed continues with an instance after its dialing. The attempt may have been given up
-// meanwhile.
+// dialed continues with an instance after dialing. The attempt may have been given up meanwhile.
 func (c *connecter) dialed(out *flow.Out[Job], a *attempt) {
 	wanted := c.attempts[a.instance] == a && c.Context.Err() == nil
 	switch {
@@ -117,14 +116,14 @@ func (c *connecter) connected(out *flow.Out[Job], a *attempt) {
 	login.retain(h)
 	out.CountRef()
 	out.To(toPDULogger, login)
-	c.Gateway.Sessions.Connected(&h.Link) // from here on the builder checks its timers
+	c.Gateway.Sessions.Connected(&h.Link) // from now on the builder checks the session's timers
 
 	opened := out.Get()
 	opened.Kind, opened.Handle = Opened, h
 	out.To(toReader, opened)
 }
 
-// forget gives up an attempt. A connection that its dialing still makes is closed.
+// forget gives up an attempt. If dialing still succeeds, its connection is closed.
 func (c *connecter) forget(a *attempt) {
 	if a.cancel != nil {
 		a.cancel()
@@ -142,7 +141,7 @@ func (c *connecter) Tick(out *flow.Out[Job]) time.Duration {
 	now, next := out.Now(), int64(0)
 	for _, a := range c.attempts {
 		switch {
-		case a.cancel != nil: // it is being dialed
+		case a.cancel != nil: // the instance is being dialed
 		case now >= a.until:
 			c.rested(out, a)
 		case next == 0 || a.until < next:
@@ -155,7 +154,7 @@ func (c *connecter) Tick(out *flow.Out[Job]) time.Duration {
 	return time.Duration(next - now)
 }
 
-// rested dials an instance again, unless it is not needed any more.
+// rested dials an instance again after its rest, unless the instance is not needed any more.
 func (c *connecter) rested(out *flow.Out[Job], a *attempt) {
 	if cn := a.instance.Connector; !cn.IsWanted() && cn.Queued() == 0 || cn.HasSurplus() {
 		c.park(out, a)

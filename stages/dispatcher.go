@@ -8,13 +8,14 @@ import (
 	"pmg/stages/flow"
 )
 
-// dispatcher runs the lanes. It pairs waiting messages with free slots. If a slot's
-// instance is not connected, it hands that to the connecter. It owns the lanes: queues, slots, rates and
-// pauses; what the lanes know of each session (connector.Outlet); and the instances that rest.
+// dispatcher runs the lanes. It pairs waiting messages with free slots. If a slot's instance is not
+// connected, it passes the instance to the connecter. It owns the lanes with their queues, slots,
+// rates and pauses. It also owns the lanes' state of each session (connector.Outlet), and the
+// instances that rest.
 type dispatcher struct {
 	*Deps
 	touched []*connector.Lane // lanes to dispatch at the end of the batch
-	out     *flow.Out[Job]    // of the current dispatch, for the couriers
+	out     *flow.Out[Job]    // output of the current dispatch, used by the couriers
 }
 
 func newDispatcher(d *Deps) (flow.Stage[Job], error) {
@@ -22,7 +23,7 @@ func newDispatcher(d *Deps) (flow.Stage[Job], error) {
 	return d.dispatcher, nil
 }
 
-// touch records that after this batch a lane may be able to send messages.
+// touch records that a lane may be able to send messages after this batch, and returns the lane.
 func (d *dispatcher) touch(l *connector.Lane) *connector.Lane {
 	if !l.Touched {
 		l.Touched = true
@@ -49,7 +50,7 @@ func (d *dispatcher) Work(out *flow.Out[Job], j *Job) {
 	case LoggingOut:
 		l := &j.Handle.Link
 		d.touch(l.Lane).Window.LoggingOut(&l.Outlet)
-	case Over: // takes the slots away before the pdu builder collects the messages under way
+	case Over: // removes the session's slots before the pdu builder collects the messages under way
 		if l := &j.Handle.Link; l.Lane != nil {
 			d.touch(l.Lane).Window.Over(&l.Outlet)
 		}
@@ -99,7 +100,7 @@ func (d *dispatcher) leave(out *flow.Out[Job], c *connector.Connector) {
 	}
 }
 
-// answerOf returns the answer to a message that a job carries.
+// answerOf returns the answer to the message of a job.
 func answerOf(j *Job, now int64) sms.Answer {
 	a := sms.Answer{Code: j.Code, At: now}
 	if j.PDU != nil && j.Code != sms.Timeout && j.Code != sms.Lost {
@@ -117,20 +118,20 @@ func (d *dispatcher) dial(out *flow.Out[Job], i *connector.Instance) {
 
 // Flush dispatches for every lane that the batch touched.
 func (d *dispatcher) Flush(out *flow.Out[Job]) {
-	defer d.Gateway.Keeper.CommitEnded() // what the batch has ended
+	defer d.Gateway.Keeper.CommitEnded() // commits what the batch has ended
 	for len(d.touched) > 0 {
 		last := len(d.touched) - 1
 		l := d.touched[last]
-		d.touched = d.touched[:last] // before dispatch, so that a panic there does not repeat (F20)
+		d.touched = d.touched[:last] // cleared before dispatch, so that a panic there does not repeat (F20)
 		l.Touched = false
 		d.dispatch(out, l)
 	}
 }
 
-// Tick dispatches for all lanes, because a pause may have ended or a message be due. It
-// also moves messages from lanes that are down to other lanes.
+// Tick dispatches for all lanes, because a pause may have ended or a message may have become due.
+// It also moves messages from lanes that are down to other lanes.
 func (d *dispatcher) Tick(out *flow.Out[Job]) time.Duration {
-	now, again := out.Now(), time.Second // waiting messages reach their limits of time without any job
+	now, again := out.Now(), time.Second // called again after a second, because waiting messages expire without any job
 	push := func(s *connector.Share, m *sms.Message) { d.touch(s.Lane).Queues.Push(now, s, m) }
 	for _, l := range d.Gateway.Table.Lanes() {
 		expiring := l.Tick(now)
@@ -143,7 +144,7 @@ func (d *dispatcher) Tick(out *flow.Out[Job]) time.Duration {
 	return again
 }
 
-// movePause is the time for other work between two parts of a move.
+// movePause is the pause for other work between two parts of a move.
 const movePause = 5 * time.Millisecond
 
 // dispatch pairs messages with slots until one of them runs out.
@@ -173,8 +174,8 @@ func (d *dispatcher) dispatch(out *flow.Out[Job], l *connector.Lane) {
 	d.publish(out, l)
 }
 
-// publish updates the counters that other goroutines read. If there is room again, the builder
-// accepts submits that wait for it.
+// publish updates the counters that other goroutines read. If the lane has room again, it informs
+// the builder, which accepts waiting submits.
 func (d *dispatcher) publish(out *flow.Out[Job], l *connector.Lane) {
 	if l.Publish() {
 		d.tell(out, toConnecter, Detach, l.Home())

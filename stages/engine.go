@@ -32,20 +32,21 @@ type Engine struct {
 	opened  Listeners
 }
 
-// Listeners has sockets that listen already, by the name of their connector.
+// Listeners are sockets that already listen, by the name of their connector.
 type Listeners map[string][]sock.Listening
 
 // Start listens, starts the stages and connects.
 func Start(g *gateway.Gateway) (*Engine, error) { return StartOn(g, Options{}) }
 
-// Options are what a pipeline may be given beside its gateway.
+// Options are optional parameters of a pipeline.
 type Options struct {
-	Opened Listeners // of connectors that listen already; what is used is removed
-	// Holds reports whether anything may be sent. The writer asks directly before each system call. Nil: always.
+	Opened Listeners // sockets of connectors that already listen; used sockets are removed from the map
+	// Holds reports whether this process may send. The writer calls it directly before each system
+	// call. If Holds is nil, the process may always send.
 	Holds func() bool
 }
 
-// StartOn is Start with options.
+// StartOn starts a pipeline with options.
 func StartOn(g *gateway.Gateway, o Options) (*Engine, error) {
 	pool := NewPool()
 	e := &Engine{gateway: g, pool: pool, sockets: map[*connector.Connector][]sock.Listening{}, opened: o.Opened}
@@ -75,9 +76,8 @@ func StartOn(g *gateway.Gateway, o Options) (*Engine, error) {
 	return e, nil
 }
 
-// panicked is called after a stage's panic. It ends the session whose job the stage was
-// working on, and no other. If the job carries a message that we send, it gives up the
-// message instead.
+// panicked handles a panic of a stage. It ends only the session whose job the stage was working on.
+// If the job holds a message that we send, it gives up the message instead.
 func (d *Deps) panicked(out *flow.Out[Job], stage string, j *Job, value any, stack []byte) {
 	log := d.Log.Error().Str("stage", stage).Interface("panic", value).Bytes("stack", stack)
 	if j != nil && d.giveUp(out, j) {
@@ -85,7 +85,7 @@ func (d *Deps) panicked(out *flow.Out[Job], stage string, j *Job, value any, sta
 		return
 	}
 	if j != nil {
-		out.Forget(j) // the stage may have kept it
+		out.Forget(j) // the stage may still hold the job
 	}
 	if j == nil || j.Handle == nil {
 		log.Msg("stage panicked; it continues with the next job")
@@ -97,8 +97,8 @@ func (d *Deps) panicked(out *flow.Out[Job], stage string, j *Job, value any, sta
 	release(out, j)
 }
 
-// giveUp gives a message back to its lane that cannot be brought out. It reports false if
-// j is not about one that is still on its way.
+// giveUp returns a message that cannot be sent to its lane. It returns false if j has no message
+// that is still on its way.
 func (d *Deps) giveUp(out *flow.Out[Job], j *Job) bool {
 	switch j.Kind {
 	case Forward:
@@ -138,7 +138,7 @@ func (e *Engine) Listen(c *connector.Connector) error {
 	return nil
 }
 
-// Unlisten closes what Listen opened, for a connector that is not attached.
+// Unlisten closes the sockets that Listen opened, for a connector that is not attached.
 func (e *Engine) Unlisten(c *connector.Connector) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -168,7 +168,7 @@ func (e *Engine) Logout(match func(*connector.Link) bool) {
 	e.inlet.Send(toBuilder, j)
 }
 
-// Addresses returns where a connector listens.
+// Addresses returns the addresses on which a connector listens.
 func (e *Engine) Addresses(c *connector.Connector) (all []netip.AddrPort) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -178,7 +178,7 @@ func (e *Engine) Addresses(c *connector.Connector) (all []netip.AddrPort) {
 	return all
 }
 
-// Attach takes a connector into service.
+// Attach puts a connector into service.
 func (e *Engine) Attach(c *connector.Connector) {
 	if c.Config().Listens() {
 		e.mu.Lock()
@@ -189,8 +189,8 @@ func (e *Engine) Attach(c *connector.Connector) {
 	e.send(toDispatcher, Attach, c, nil)
 }
 
-// Detach takes a connector out of service: no client is accepted any more, the messages
-// in its queue are sent, its sessions are logged out.
+// Detach takes a connector out of service. No client is accepted any more, the messages in its
+// queue are sent, and then its sessions are logged out.
 func (e *Engine) Detach(c *connector.Connector) {
 	e.send(toListener, Unlisten, c, nil)
 	e.send(toDispatcher, Detach, c, nil)
@@ -238,7 +238,7 @@ func (e *Engine) barrier() {
 	}
 }
 
-// Committed implements keep.Engine: the persister is sent the position.
+// Committed implements keep.Engine. It passes the position to the persister.
 func (e *Engine) Committed(upTo store.Position, err error) {
 	j := e.inlet.Get()
 	j.Kind, j.ID = Committed, upTo.Token()

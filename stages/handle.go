@@ -29,21 +29,22 @@ import (
 // instance is free for another session.
 type handle struct {
 	connector.Link
-	dispatcher *dispatcher // which gives it slots
+	dispatcher *dispatcher // the dispatcher, which gives the handle slots
 	fd         int
-	refs       atomic.Int32 // references of jobs under way, by their weight, and the reader's own
+	refs       atomic.Int32 // references of jobs under way, by their weight, and the reader's own reference
 	gate       gate
 
-	// Each of these belongs to the stage that it is named after.
-	reader    struct{ watched bool } // in the reader's poller
-	cipher    *cipherState           // nil: the session's octets are as PDUs have them
+	// Each field below belongs to the stage after which it is named.
+	reader    struct{ watched bool } // the socket is in the reader's poller
+	cipher    *cipherState           // nil: the session is not encrypted
 	parser    parserState
-	pduLogger struct{ closing bool } // our logout has passed, so no request may follow
-	gathering *Job                   // pdu builder: the job that gathers this batch's bytes
+	pduLogger struct{ closing bool } // our logout was logged, so no request may follow
+	gathering *Job                   // of the pdu builder: the job that collects this batch's octets
 	writer    writerState
 }
 
-// newHandle begins the session of an instance. The caller gets the reader's reference.
+// newHandle begins the session of an instance. The caller gets the reader's reference to the
+// handle.
 func newHandle(d *Deps, i *connector.Instance, fd int, remote netip.AddrPort, now int64) *handle {
 	h := &handle{fd: fd, dispatcher: d.dispatcher}
 	h.refs.Store(1)
@@ -54,18 +55,20 @@ func newHandle(d *Deps, i *connector.Instance, fd int, remote netip.AddrPort, no
 	return h
 }
 
-// displace ends a session that has not logged in, because another needs its place. The reader hears of it by the socket, which is
-// open: it is closed when the builder has given the place back.
+// displace ends a session that has not logged in, because another session needs its place. The
+// reader notices the end on the socket. The socket is still open, because it is only closed after
+// the builder has given the place back.
 func (h *handle) displace() {
 	if h.BeginClosing("not logged in, while as many connections are open as limits.prebind allows") {
 		_ = unix.Shutdown(h.fd, unix.SHUT_RDWR)
 	}
 }
 
-// handleOf returns the handle of a session. All sessions of the pipeline are carried by one.
+// handleOf returns the handle of a session. In the pipeline the courier of every session is a
+// handle.
 func handleOf(l *connector.Link) *handle { return l.Courier.(*handle) }
 
-// Give implements connector.Courier: the slot goes to the encoder. It is called in the dispatcher.
+// Give implements connector.Courier: it sends the slot to the encoder. The dispatcher calls it.
 func (h *handle) Give(_ int64, slot *connector.Slot) {
 	out := h.dispatcher.out
 	j := out.Get()
@@ -73,8 +76,8 @@ func (h *handle) Give(_ int64, slot *connector.Slot) {
 	out.To(toEncoder, j)
 }
 
-// Quiet implements connector.Courier: it informs the builder that no request of ours is under way on
-// the session. It is called in the dispatcher.
+// Quiet implements connector.Courier: it informs the builder that no request of ours is under way
+// on the session. The dispatcher calls it.
 func (h *handle) Quiet(int64) {
 	if !h.retainOpen() {
 		return
@@ -86,8 +89,8 @@ func (h *handle) Quiet(int64) {
 	out.To(toBuilder, j)
 }
 
-// below returns the row that gets the session's octets next: of the two, the cipher if they are
-// encrypted.
+// below returns the row that gets the session's octets next: the cipher if the session is
+// encrypted, otherwise plain.
 func (h *handle) below(plain int) int {
 	if h.cipher != nil {
 		return toCipher
@@ -95,15 +98,15 @@ func (h *handle) below(plain int) int {
 	return plain
 }
 
-// retain adds n references. The caller holds one already.
+// retain adds n references. The caller must already hold a reference.
 func (h *handle) retain(n int) {
 	if h.refs.Add(int32(n)) <= int32(n) {
 		panic("stages: handle retained that nobody held")
 	}
 }
 
-// retainOpen adds a reference for a caller that holds none, unless the last one was
-// released. It reports whether it added one.
+// retainOpen adds a reference for a caller that holds none, and returns true. If the last reference
+// was already released, it returns false.
 func (h *handle) retainOpen() bool {
 	for {
 		n := h.refs.Load()
@@ -116,8 +119,8 @@ func (h *handle) retainOpen() bool {
 	}
 }
 
-// release releases n references. It returns how many are left, and whether n were the
-// last ones. In that case it has closed the descriptor.
+// release releases n references. left is the number of remaining references. closed is true if none
+// is left; then release has closed the descriptor.
 func (h *handle) release(n int) (left int, closed bool) {
 	left = int(h.refs.Add(int32(-n)))
 	if left < 0 {
@@ -131,14 +134,14 @@ func (h *handle) release(n int) (left int, closed bool) {
 	return 0, true
 }
 
-// release releases the references that j holds on its handle.
+// release releases the references that j holds on a handle.
 func release(out *flow.Out[Job], j *Job) {
 	h, n := j.Handle, int(j.refs)
 	j.Handle, j.refs = nil, 0
 	releaseHandle(out, h, n)
 }
 
-// releaseHandle releases references. It informs the reader if a shut gate opens, and the listener
+// releaseHandle releases n references. It informs the reader if a shut gate opens, and the listener
 // or the dispatcher if the session is closed.
 func releaseHandle(out *flow.Out[Job], h *handle, n int) {
 	if n == 0 {
@@ -159,8 +162,8 @@ func releaseHandle(out *flow.Out[Job], h *handle, n int) {
 	out.To(row, notice)
 }
 
-// hangup asks the reader to end a session, unless it was asked before. The caller
-// holds a reference.
+// hangup requests the reader to end a session, unless this was already requested. The caller must
+// hold a reference.
 func hangup(out *flow.Out[Job], h *handle, reason string) {
 	if !h.BeginClosing(reason) {
 		return
@@ -172,7 +175,7 @@ func hangup(out *flow.Out[Job], h *handle, reason string) {
 	out.To(toReader, j)
 }
 
-// discard releases the references of a job, and the job.
+// discard releases the references that a job holds, and then the job.
 func discard(out *flow.Out[Job], j *Job) {
 	if j.Handle != nil {
 		release(out, j)

@@ -9,7 +9,7 @@ import (
 	"pmg/stages/flow"
 )
 
-// A Kind is the type of a job.
+// A Kind is the kind of a job.
 type Kind uint8
 
 // The kinds of job, and which stages send them to which.
@@ -46,11 +46,11 @@ const (
 	Checked                  // builder → itself: a password was checked, or an operation carried out
 	Barrier                  // gateway → builder: reply when all earlier messages have been counted
 	Logout                   // gateway → builder: log out the sessions of a connector
-	Rebind                   // gateway → builder: log out the sessions of a connector, which is attached again then
+	Rebind                   // gateway → builder: log out the sessions of a connector, which is then attached again
 	Attach                   // gateway, builder → dispatcher: a new connector, or one whose sessions are logged out
-	Detach                   // gateway → dispatcher → connecter: a connector that is no more
-	Connect                  // gateway → connecter: the instances of a connector rest no longer
-	Call                     // gateway → dispatcher: something to do with a lane
+	Detach                   // gateway → dispatcher → connecter: a connector was removed
+	Connect                  // gateway → connecter: the instances of a connector must not rest any longer
+	Call                     // gateway → dispatcher: call a function about a lane
 	kinds
 )
 
@@ -64,36 +64,36 @@ var kindNames = [kinds]string{
 // String returns the kind's name, for the log and for tests.
 func (k Kind) String() string { return kindNames[k] }
 
-// A Job is the unit of work that stages pass to each other. Its kind says which fields are
-// used.
+// A Job is the unit of work that stages pass to each other. The kind of a job determines which
+// fields are used.
 type Job struct {
 	flow.Ref
 	Kind     Kind
-	Code     sms.Code     // an outcome
-	Last     bool         // Send: end the session when it is written
-	Closing  bool         // Send: no request of ours follows
-	protocol sms.Protocol // of PDU
-	refs     int32        // references on Handle that it holds
-	Handle   *handle      // the session it belongs to
+	Code     sms.Code     // code of an outcome
+	Last     bool         // Send: the session ends after this PDU is written
+	Closing  bool         // Send: no request of ours follows on this session
+	protocol sms.Protocol // protocol of PDU
+	refs     int32        // references that the job holds on Handle
+	Handle   *handle      // the session to which the job belongs
 	PDU      protocols.PDU
-	copied   *sms.Message // Send: a message that PDU points into, and that belongs to the job; nil: it points elsewhere
-	Bytes    []byte       // Received: the PDU's own octets
-	Octets   *buffer      // Bytes: octets that were read; Send, behind the pdu builder: to be written
+	copied   *sms.Message // Send: a copied message that belongs to the job, with PDU pointing into it; nil: PDU points elsewhere
+	Bytes    []byte       // Received: the octets of the PDU
+	Octets   *buffer      // Bytes: octets that were read; Send, after the pdu builder: octets to write
 
-	ID      uint64      // Send: of the message that PDU is about; 0: none. Committed: the token of the position
-	Refusal sms.Refusal // Send: why the answer refuses a message
+	ID      uint64      // Send: id of the message that PDU is about, 0: none; Committed: token of the position
+	Refusal sms.Refusal // Send: the reason for which the answer refuses a message
 	After   int64       // Store, Stored: the answer is not sent before this time
 	Slot    *connector.Slot
 	Message *sms.Message
-	Share   *connector.Share // of Message
-	*extras                  // nil for most
+	Share   *connector.Share // the share of Message
+	*extras                  // nil for most jobs
 }
 
 // extras are the fields that few jobs have. They are separate so that jobs stay small.
 type extras struct {
-	Reason    string                     // why, for Last
+	Reason    string                     // reason for the end, if Last is true
 	Connector *connector.Connector       // Listen, Unlisten, Attach, Detach, Logout, Rebind
-	Match     func(*connector.Link) bool // Logout: which sessions; nil: all
+	Match     func(*connector.Link) bool // Logout: selects sessions; nil: all sessions
 	Lane      *connector.Lane            // Room, Call
 	Call      func(now int64)            // Call
 	Instance  *connector.Instance        // Dial, Parked
@@ -101,11 +101,11 @@ type extras struct {
 	Attempt   *attempt                   // Dialed
 	Then      func(now int64)            // Checked
 	Done      chan<- struct{}            // Barrier
-	More      []keep.Accepted            // Store, Stored: messages of the same PDU besides Message
+	More      []keep.Accepted            // Store, Stored: further messages of the same PDU
 	Late      connector.Unanswered       // AnsweredLate
 }
 
-// more returns the messages that are stored together with Message.
+// more returns the further messages that are stored together with Message.
 func (j *Job) more() []keep.Accepted {
 	if j.extras == nil {
 		return nil
@@ -113,7 +113,7 @@ func (j *Job) more() []keep.Accepted {
 	return j.More
 }
 
-// keepBytes is the largest buffer that a job keeps for its next use.
+// keepBytes is the size of the largest buffer that a job keeps for its next use.
 const keepBytes = 1024
 
 // NewPool makes the pool of jobs.
@@ -121,7 +121,7 @@ func NewPool() *flow.Pool[Job] {
 	return flow.NewPool(func() *Job { return &Job{} }, reset, func(j *Job) *flow.Ref { return &j.Ref })
 }
 
-// reset clears a job, but keeps its PDU and the storage of its octets for the next use.
+// reset clears a job. It keeps the job's PDU and the storage of its octets for the next use.
 func reset(j *Job) {
 	if j.PDU != nil {
 		j.PDU.Reset()
@@ -139,7 +139,7 @@ func reset(j *Job) {
 	j.Bytes, j.Octets = j.Bytes[:0], nil
 }
 
-// pdu returns the job's PDU, emptied and of the connector's protocol.
+// pdu returns the job's PDU: an empty PDU of the connector's protocol.
 func (j *Job) pdu(c *connector.Connector) protocols.PDU {
 	if p := c.Protocol; j.PDU == nil || j.protocol != p {
 		j.PDU, j.protocol = c.Driver.NewPDU(), p

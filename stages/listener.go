@@ -13,16 +13,16 @@ import (
 	"pmg/stages/flow"
 )
 
-// listener accepts connections while their connector has a free instance and the process
-// a free descriptor. Otherwise it stops accepting, so that clients wait in the kernel's
-// backlog and are not refused, and continues when there is one again. It owns the listening
-// sockets, which of them are paused, and the connections of proxies whose header is not whole.
+// listener accepts connections while their connector has a free instance and the process a free
+// descriptor. Otherwise it stops accepting until an instance or a descriptor is free again.
+// Meanwhile clients wait in the kernel's backlog and are not refused. The listener owns the
+// listening sockets, their pauses, and the connections of proxies whose header is not complete.
 type listener struct {
 	*Deps
 	poller  *poll.Poller
 	sockets map[int]*listening
 	proxied map[int]*proxied // by descriptor
-	starved bool             // out of descriptors
+	starved bool             // accepting stopped because no file descriptor is free
 	buf     [proxyheader.MaxHeader]byte
 }
 
@@ -71,7 +71,7 @@ func (l *listener) Work(out *flow.Out[Job], j *Job) {
 	out.Release(j)
 }
 
-// resume accepts again on sockets that lacked an instance of c or a descriptor.
+// resume accepts again on sockets for which an instance of c, or a descriptor, was lacking.
 func (l *listener) resume(c *connector.Connector) {
 	for _, s := range l.sockets {
 		if s.paused && (l.starved || s.connector == c) {
@@ -96,7 +96,8 @@ func (l *listener) Poll(out *flow.Out[Job]) {
 	}
 }
 
-// acceptBatch is how many clients of one connector are accepted before those of the next.
+// acceptBatch is how many clients of one connector are accepted before the clients of the next
+// connector.
 const acceptBatch = 128
 
 func (l *listener) accept(out *flow.Out[Job], s *listening) {
@@ -125,7 +126,7 @@ func (l *listener) accept(out *flow.Out[Job], s *listening) {
 	}
 }
 
-// begin begins the session of a connection that was opened at a time.
+// begin begins the session of a connection that was opened at the given time.
 func (l *listener) begin(out *flow.Out[Job], i *connector.Instance, fd int, remote netip.AddrPort, opened int64) {
 	h := newHandle(l.Deps, i, fd, remote, opened)
 	h.Session.Start(opened, nil)
@@ -155,8 +156,8 @@ func (l *listener) refused(out *flow.Out[Job], s *listening, err error) {
 	out.TickIn(time.Second)
 }
 
-// Tick accepts again after descriptors ran out. It is needed because descriptors are also freed by
-// code that does not inform the listener. It also ends the wait for headers.
+// Tick accepts again after descriptors ran out, because other code frees descriptors without
+// informing the listener. It also closes proxy connections whose header is late.
 func (l *listener) Tick(out *flow.Out[Job]) time.Duration {
 	if l.starved {
 		l.resume(nil)

@@ -2,7 +2,8 @@ package stages
 
 import "pmg/stages/flow"
 
-// parser collects octets until the driver finds a whole PDU, which the driver decodes. It owns the beginnings of PDUs.
+// parser collects octets until the driver finds a whole PDU. The driver then decodes the PDU. The
+// parser owns the incomplete PDUs.
 type parser struct {
 	*Deps
 	ends     []int // where the PDUs end in the current octets
@@ -11,8 +12,8 @@ type parser struct {
 
 // parserState is the parser's state of a session.
 type parserState struct {
-	rest []byte // the beginning of a PDU
-	lost bool   // framing is lost, so nothing more is parsed
+	rest []byte // the octets of an incomplete PDU
+	lost bool   // the PDU boundaries are lost, so nothing more is parsed
 }
 
 func newParser(d *Deps) (flow.Stage[Job], error) { return &parser{Deps: d}, nil }
@@ -35,7 +36,7 @@ func (p *parser) Work(out *flow.Out[Job], j *Job) {
 		j.refs += int32(more)
 	}
 	defer func() {
-		if p.decoding != nil { // the driver panicked; the session is ended
+		if p.decoding != nil { // the driver panicked, so the session is ended
 			out.Forget(p.decoding)
 			p.decoding, s.lost = nil, true
 		}
@@ -50,8 +51,8 @@ func (p *parser) Work(out *flow.Out[Job], j *Job) {
 	discard(out, j)
 }
 
-// frame records where the PDUs in b end. It returns the octets after the last one, and the
-// weight of all PDUs.
+// frame records where the PDUs in b end. rest is the octets after the last whole PDU. weight is the
+// total weight of the PDUs.
 func (p *parser) frame(h *handle, b []byte) (rest []byte, weight int) {
 	p.ends = p.ends[:0]
 	at := 0
@@ -71,24 +72,24 @@ func (p *parser) frame(h *handle, b []byte) (rest []byte, weight int) {
 	return b[at:], weight
 }
 
-// pdu passes on one of the PDUs in from, with its part of the references.
+// pdu passes on one of the PDUs in the job from. The PDU's job takes its part of the references.
 func (p *parser) pdu(out *flow.Out[Job], from *Job, b []byte) {
 	h, j := from.Handle, out.Get()
 	j.Kind = Received
 	j.Bytes = append(j.Bytes, b...)
 	p.decoding = j
-	_ = h.Connector.Sessions.Decode(j.pdu(h.Connector), j.Bytes) // the PDU keeps the error; the session answers it
+	_ = h.Connector.Sessions.Decode(j.pdu(h.Connector), j.Bytes) // the PDU keeps the error, and the session answers it
 	p.decoding = nil
 	j.Handle, j.refs = h, int32(weightOf(len(b)))
 	from.refs -= j.refs
 	out.To(toPDULogger, j)
 }
 
-// keepRest is the largest storage for the beginning of a PDU that a session keeps.
+// keepRest is the size of the largest storage for an incomplete PDU that a session keeps.
 const keepRest = 4096
 
-// keep stores the beginning of a PDU until the rest comes. fresh reports whether the PDU
-// began in the octets that were just read.
+// keep stores an incomplete PDU until the rest arrives. fresh is true if the PDU began in the
+// octets that were just read.
 func (p *parser) keep(out *flow.Out[Job], h *handle, b []byte, fresh bool) {
 	s := &h.parser
 	if s.lost || len(b) == 0 {
@@ -102,7 +103,7 @@ func (p *parser) keep(out *flow.Out[Job], h *handle, b []byte, fresh bool) {
 		h.Partial.Store(out.Now())
 	}
 	if !fresh && len(s.rest) > 0 {
-		return // it is stored already; copying it again would be slow if it is long
+		return // the octets are already stored; copying a long PDU again would be slow
 	}
 	if cap(s.rest) >= len(b) && cap(s.rest) <= keepRest {
 		s.rest = append(s.rest[:0], b...)

@@ -8,10 +8,10 @@ import (
 	"pmg/stages/flow"
 )
 
-// pduBuilder encodes PDUs. All PDUs of a batch for one session become one job with one
-// buffer, and therefore one write. pduBuilder also puts requests in flight: from then on
-// an answer, genuine or forged, may release the message. It owns the octets of a batch. It adds
-// to a session's in-flight table, from which the builder removes, without a lock.
+// pduBuilder encodes PDUs. All PDUs of a batch for one session become one job with one buffer, and
+// therefore one write. pduBuilder also puts requests in flight: from then on an answer, genuine or
+// forged, may release the message. The pduBuilder owns the octets of a batch. It adds requests to a
+// session's in-flight table, and the builder removes them, without a lock.
 type pduBuilder struct {
 	*Deps
 	gathering []*Job
@@ -33,7 +33,7 @@ func (b *pduBuilder) Work(out *flow.Out[Job], j *Job) {
 		b.gathering = append(b.gathering, j)
 		return
 	}
-	if !first.Last { // no PDU may follow the last one of a session
+	if !first.Last { // no PDU may follow the last PDU of a session
 		first.Octets.b = j.PDU.AppendWire(first.Octets.b)
 		first.Last, first.extras = j.Last, j.extras
 	}
@@ -61,8 +61,8 @@ func putInFlight(j *Job) {
 	}
 }
 
-// over returns the slots of a session that is over to the lane. The requests that are
-// still under way will not be answered any more.
+// over returns the slots of an ended session to the lane. The requests that are still under way
+// will never be answered.
 func (b *pduBuilder) over(out *flow.Out[Job], j *Job) {
 	j.Handle.Inflight.Overdue(math.MaxInt64, func(slot *connector.Slot) {
 		back := out.Get()

@@ -10,17 +10,17 @@ import (
 	"pmg/stages/flow"
 )
 
-// pduLogger writes every PDU, both ways, to its connector's file, and counts it. It stands
-// where PDUs are decoded but not yet handled or encoded, so that no PDU is parsed again
-// for the log. It owns the pdu logs (connector.Log: what a log knows of a session), the counts of PDUs,
-// and whether a session's logout has passed.
+// pduLogger writes every PDU, both ways, to its connector's file, and counts it. It is placed where
+// received PDUs are decoded and our PDUs are not yet encoded, so that no PDU is parsed for the log
+// alone. The pduLogger owns the pdu logs (connector.Log is the state of a session), the counts of
+// PDUs, and the flag that a session's logout has passed.
 type pduLogger struct {
 	*Deps
-	waiting []*pdulog.File // files with lines that were not passed to the disk yet
+	waiting []*pdulog.File // files with lines that are not written to disk yet
 	run     run
 }
 
-// A run is a number of consecutive PDUs that are counted together.
+// A run is a sequence of consecutive PDUs that are counted together.
 type run struct {
 	of       *connector.Stats
 	command  int
@@ -36,7 +36,7 @@ func (l *pduLogger) count(s *connector.Stats, command int, received bool) {
 	l.run.n++
 }
 
-// counted ends a run.
+// counted adds the current run to the counters, and ends the run.
 func (l *pduLogger) counted() {
 	if r := &l.run; r.n > 0 {
 		r.of.Count(r.command, r.received, r.n)
@@ -65,7 +65,7 @@ func (l *pduLogger) Work(out *flow.Out[Job], j *Job) {
 	out.To(next, j)
 }
 
-// unsent returns a request that comes after our logout to its lane, because the peer
+// unsent returns a request that comes after our logout to the request's lane, because the peer
 // takes no more requests.
 func (l *pduLogger) unsent(out *flow.Out[Job], j *Job) {
 	release(out, j)
@@ -81,14 +81,14 @@ func (l *pduLogger) log(out *flow.Out[Job], j *Job, received bool) {
 	if f == nil {
 		return
 	}
-	if f.Due() == 0 && !slices.Contains(l.waiting, f) { // it may be in the list already
+	if f.Due() == 0 && !slices.Contains(l.waiting, f) { // the file may already be in the list
 		l.waiting = append(l.waiting, f)
 	}
 	var m *sms.Message
 	if !received && j.Slot != nil { // the request is not in flight yet, so no answer can release its message
 		m = j.Slot.Message
 	}
-	now := l.Gateway.Node.Clock.Wall(out.Now()) // which an administrator may set
+	now := l.Gateway.Node.Clock.Wall(out.Now()) // an administrator may set this clock
 	about := j.Handle.About(received, j.PDU, m, j.ID)
 	if !received {
 		about.Refusal = j.Refusal
@@ -96,13 +96,13 @@ func (l *pduLogger) log(out *flow.Out[Job], j *Job, received bool) {
 	f.Line(now, j.Handle.Instance.Number, received, j.PDU, j.Handle.Login.Pass(received, j.PDU), about)
 }
 
-// Flush passes the lines that are due to the disk and sets the time of the next Tick.
+// Flush writes the lines that are due to disk, and sets the time of the next Tick.
 func (l *pduLogger) Flush(out *flow.Out[Job]) {
 	l.counted()
 	l.flush(out)
 }
 
-// Tick passes the lines that have waited long enough to the disk.
+// Tick writes the lines that have waited long enough to disk.
 func (l *pduLogger) Tick(out *flow.Out[Job]) time.Duration { l.flush(out); return 0 }
 
 func (l *pduLogger) flush(out *flow.Out[Job]) {

@@ -7,16 +7,18 @@ import (
 	"pmg/store"
 )
 
-// persister stores accepted messages. Those that come while a commit is under way
-// are committed together afterwards, and answered then. It owns the submits that wait for their commit.
+// persister stores accepted messages. Messages that arrive during a commit are committed together
+// in the next commit, and answered after it. The persister owns the submits that wait for their
+// commit.
 type persister struct {
 	*Deps
-	batch   store.Batch // of the messages that came since the last Flush
-	waiting []storing   // in the order of their positions, and those of the batch behind them
-	placed  int         // of these, those that have a position
+	batch   store.Batch // messages that arrived since the last Flush
+	waiting []storing   // in the order of their positions; the messages of batch are at the end
+	placed  int         // how many of waiting have a position
 }
 
-// mostCollected is how large a batch becomes before the journal gets it, which does not divide it.
+// mostCollected is the size at which a batch is appended to the journal. The journal does not
+// divide a batch.
 const mostCollected = 32 << 10
 
 // A storing is a message that waits for its commit.
@@ -44,13 +46,13 @@ func (p *persister) Work(out *flow.Out[Job], j *Job) {
 	}
 }
 
-// Flush asks for a commit of what the batch has brought.
+// Flush requests a commit of the messages of the batch.
 func (p *persister) Flush(*flow.Out[Job]) {
 	p.append()
 	p.Gateway.Keeper.Commit()
 }
 
-// append gives the journal the messages of the batch, and them the position of that.
+// append appends the batch to the journal, and assigns the batch's position to its messages.
 func (p *persister) append() {
 	if p.placed == len(p.waiting) {
 		return
@@ -61,8 +63,8 @@ func (p *persister) append() {
 	}
 }
 
-// committed hands back the messages whose commits have ended. With a code other than OK
-// those of the last one were not stored.
+// committed passes the messages whose commits have ended back to the builder. If code is not
+// sms.OK, the messages of the last commit were not stored.
 func (p *persister) committed(out *flow.Out[Job], upTo store.Position, code sms.Code) {
 	done := 0
 	for _, s := range p.waiting {

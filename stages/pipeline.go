@@ -27,8 +27,8 @@ const (
 	toWriter
 )
 
-// Table returns the stages in order. It is the only place that defines their order and
-// the ways between them.
+// Table returns the stages in order. Only this table defines the order of the stages and the ways
+// between them.
 func Table() []flow.Spec[*Deps, Job] {
 	table := []flow.Spec[*Deps, Job]{
 		{Name: "listener", Doc: "accepts clients' connections", To: []string{"reader"}, New: newListener},
@@ -71,24 +71,24 @@ func Table() []flow.Spec[*Deps, Job] {
 	for i := range table {
 		table[i].Ends = sessionEnds
 	}
-	table[toCipher].Waits = math.MaxInt    // turns of handshakes, of which few run together (node.Node.Handshakes)
-	table[toBuilder].Waits = math.MaxInt   // password hashes and operations, whose numbers the gateway limits
+	table[toCipher].Waits = math.MaxInt    // turns of handshakes; node.Node.Handshakes limits how many run at the same time
+	table[toBuilder].Waits = math.MaxInt   // password hashes and operations; the gateway limits their number
 	table[toConnecter].Waits = math.MaxInt // all instances are connected in parallel
 	return table
 }
 
-// sessionEnds are the stages to which every stage may send jobs when a session ends: the
-// reader, which ends it, and the listener or the dispatcher, which gets the instance back.
+// sessionEnds are the stages to which every stage may send jobs when a session ends. The reader
+// ends the session. The listener or the dispatcher gets the instance back.
 var sessionEnds = []string{"reader", "listener", "dispatcher"}
 
-// Deps is what the stages need.
+// Deps are the dependencies of the stages.
 type Deps struct {
-	Context    context.Context // done when the pipeline is closed, which ends all blocking calls of stages
+	Context    context.Context // ends when the pipeline is closed, and then ends all blocking calls of stages
 	Gateway    *gateway.Gateway
 	Pool       *flow.Pool[Job]
 	Log        zerolog.Logger
-	Holds      func() bool // whether anything may be sent; nil: always
+	Holds      func() bool // reports whether this process may send; nil: it may always send
 	buffers    buffers
-	dispatcher *dispatcher // which the handles of sessions are given slots by
+	dispatcher *dispatcher // the dispatcher, which gives slots to sessions
 	Full       atomic.Bool // no client is read, because too many jobs are alive
 }

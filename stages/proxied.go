@@ -27,11 +27,11 @@ type proxied struct {
 	fd       int
 	proxy    netip.AddrPort
 	opened   int64
-	until    int64 // when it is closed
+	until    int64 // when the connection is closed if its header is not complete
 	header   []byte
 }
 
-// expect waits for the header of a connection.
+// expect waits for the PROXY header of a connection.
 func (l *listener) expect(out *flow.Out[Job], i *connector.Instance, fd int, from netip.AddrPort) {
 	limit := i.Connector.Config().BindTimeout
 	p := &proxied{instance: i, fd: fd, proxy: from, opened: out.Now(), until: out.Now() + int64(limit)}
@@ -43,14 +43,14 @@ func (l *listener) expect(out *flow.Out[Job], i *connector.Instance, fd int, fro
 	out.TickIn(limit)
 }
 
-// readHeader reads what has come of a header.
+// readHeader reads the part of a header that has arrived.
 func (l *listener) readHeader(out *flow.Out[Job], p *proxied) {
 	b := append(l.buf[:0], p.header...)
 	n, err := sock.Peek(p.fd, l.buf[len(b):])
 	if err == unix.EAGAIN {
 		return
 	}
-	if n <= 0 { // one that has sent nothing has checked whether the port listens
+	if n <= 0 { // a peer that has sent nothing only checks whether the port listens
 		if err = nil; len(p.header) > 0 {
 			err = fmt.Errorf("it ends after %d octets", len(p.header))
 		}
@@ -62,14 +62,14 @@ func (l *listener) readHeader(out *flow.Out[Job], p *proxied) {
 		l.drop(p, err)
 		return
 	}
-	_, _ = sock.Read(p.fd, l.buf[len(b):extent]) // they are there
+	_, _ = sock.Read(p.fd, l.buf[len(b):extent]) // the octets were peeked before, so the read does not fail
 	p.header = append(p.header, l.buf[len(b):extent]...)
 	if whole {
 		l.admit(out, p)
 	}
 }
 
-// admit begins the session of a client whose header is whole.
+// admit begins the session of a client whose header is complete.
 func (l *listener) admit(out *flow.Out[Job], p *proxied) {
 	client, err := proxyheader.Client(p.header)
 	if err != nil {
@@ -79,7 +79,7 @@ func (l *listener) admit(out *flow.Out[Job], p *proxied) {
 	c := p.instance.Connector
 	if !client.IsValid() {
 		client = p.proxy
-		if !c.Config().TakesFrom(client.Addr()) { // it checks whether the gateway lives, time and again
+		if !c.Config().TakesFrom(client.Addr()) { // this peer only checks regularly whether the gateway is alive
 			l.drop(p, nil)
 			return
 		}
@@ -93,14 +93,14 @@ func (l *listener) admit(out *flow.Out[Job], p *proxied) {
 	l.resume(c)
 }
 
-// forget ends the wait for a header.
+// forget ends the wait for the header of a connection.
 func (l *listener) forget(p *proxied) {
 	_ = l.poller.Remove(p.fd)
 	delete(l.proxied, p.fd)
 	l.Gateway.Sessions.Leave(p.instance.Connector, nil, netip.AddrPort{})
 }
 
-// drop closes a connection without a session. With a nil error, nothing is logged.
+// drop closes a connection without a session. If err is nil, nothing is logged.
 func (l *listener) drop(p *proxied, err error) {
 	if err != nil {
 		l.Gateway.Sessions.NoHeader(p.instance.Connector, p.proxy, err)
@@ -110,8 +110,8 @@ func (l *listener) drop(p *proxied, err error) {
 	l.resume(p.instance.Connector)
 }
 
-// expire closes the connections whose headers are not whole in time. It returns when the next one will be
-// late, or 0 if there is none.
+// expire closes the connections whose headers are late. It returns the time until the next header
+// is late, or 0 if no connection waits.
 func (l *listener) expire(now int64) (next time.Duration) {
 	for _, p := range l.proxied {
 		left := time.Duration(p.until - now)
@@ -125,7 +125,8 @@ func (l *listener) expire(now int64) (next time.Duration) {
 	return next
 }
 
-// dropAll closes the connections of a connector, or all if it is nil, that wait for their headers.
+// dropAll closes the connections of a connector that wait for their headers. If the connector is
+// nil, it closes those of all connectors.
 func (l *listener) dropAll(c *connector.Connector) {
 	for _, p := range l.proxied {
 		if c == nil || p.instance.Connector == c {

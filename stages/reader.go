@@ -12,16 +12,17 @@ import (
 	"pmg/stages/flow"
 )
 
-// reader waits for data on all sockets and reads it. Only the reader ends sessions: it
-// takes the socket out of its poller and sends Over after all octets that it has read.
-// That job holds the reader's own reference on the handle. It owns the poller of the sockets.
+// reader waits for data on all sockets and reads the data. Only the reader ends sessions: it
+// removes the socket from its poller, and sends Over after all octets that it has read. The job
+// with Over holds the reader's own reference to the handle. The reader owns the poller of the
+// sockets.
 //
-// It stops reading a session whose gate is shut, and all clients while too many
-// jobs are alive. SMSCs are read all the same, because their answers make room.
+// The reader does not read a session whose gate is shut. While too many jobs are alive, it reads no
+// clients. It still reads SMSCs, because their answers make room.
 type reader struct {
 	*Deps
 	poller  *poll.Poller
-	handles []*handle // by descriptor
+	handles []*handle // handles, indexed by descriptor
 	blocked map[*handle]bool
 	buf     [readSize]byte
 	maxJobs int64
@@ -31,8 +32,8 @@ type reader struct {
 // readSize is how many octets are read from one socket before the next socket.
 const readSize = 16 << 10
 
-// strangerRead is how many octets are read from a session that is not logged in. It is
-// enough for a login, and limits the work and the log lines that a stranger can cause.
+// strangerRead is how many octets are read from a session that is not logged in. This is enough for
+// a login. It limits the work and the log lines that a stranger can cause.
 const strangerRead = 1 << 10
 
 // fullPause is how long reading pauses while too many jobs are alive.
@@ -57,7 +58,7 @@ func (r *reader) Wait(until time.Time) error {
 		r.Full.Store(full)
 	}
 	if r.full {
-		time.Sleep(fullPause) // the other stages continue meanwhile and release jobs
+		time.Sleep(fullPause) // the other stages continue meanwhile, and release jobs
 		return r.poller.Look()
 	}
 	return r.poller.Wait(until)
@@ -72,7 +73,7 @@ func (r *reader) Work(out *flow.Out[Job], j *Job) {
 	case Resume:
 		r.interest(h)
 	case Blocked:
-		if h.reader.watched { // otherwise the session is over, and its entry would stay
+		if h.reader.watched { // otherwise the session is already over, and its entry would remain
 			r.blocked[h] = true
 			r.interest(h)
 		}
@@ -91,7 +92,7 @@ func (r *reader) watch(out *flow.Out[Job], h *handle) {
 	if err := r.poller.Add(h.fd, true, false); err != nil {
 		h.BeginClosing(err.Error())
 		r.end(out, h)
-	} else if h.Closing() { // the hangup came before the reader knew the session
+	} else if h.Closing() { // the hangup came before the reader watched the session
 		r.end(out, h)
 	}
 }
@@ -103,7 +104,8 @@ func (r *reader) interest(h *handle) {
 	}
 }
 
-// end ends a session, once: it stops watching the socket and sends Over.
+// end ends a session: it stops watching the socket and sends Over. Only the first call has an
+// effect.
 func (r *reader) end(out *flow.Out[Job], h *handle) {
 	if !h.reader.watched {
 		return
@@ -142,8 +144,9 @@ func (r *reader) unblock(out *flow.Out[Job], h *handle) {
 	out.To(toWriter, j)
 }
 
-// read reads available octets. If the connection is gone, it reads even though the gate is
-// shut, because the poller would report the event again and again, and few octets are left.
+// read reads the available octets. If gone is true, the connection is lost: then it reads even if
+// the gate is shut, because only few octets are left and the poller would report the event again
+// and again.
 func (r *reader) read(out *flow.Out[Job], h *handle, gone bool) {
 	if !h.Closing() && !gone && h.shut() {
 		r.interest(h)

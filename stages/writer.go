@@ -12,24 +12,24 @@ import (
 	"pmg/stages/flow"
 )
 
-// writer writes to the sockets. Octets that a socket does not take wait, and do not delay
-// other sockets. A session with too many of them is not read until the peer has taken
-// some, so that no further answers are added. A peer that takes none is cut off. It owns the
-// octets that the sockets did not take.
+// writer writes to the sockets. Octets that a socket does not take are kept until the socket takes
+// more, and do not delay other sockets. A session with too many unsent octets is not read until the
+// peer has taken some, so that no further answers are added. A peer that takes no octets is cut
+// off. The writer owns the unsent octets.
 type writer struct {
 	*Deps
 	limit   int
-	blocked map[*handle]bool // each holds one reference
+	blocked map[*handle]bool // for each session in the map the writer holds one reference
 }
 
 // writerState is the writer's state of a session.
 type writerState struct {
 	unsent  []byte // octets that the socket has not taken yet
-	since   int64  // when the socket last took octets, or when the first of these began to wait
-	cutOff  bool   // the session was cut off, so nothing more is written
-	last    bool   // the session ends when everything is written
-	reason  string // why
-	charged int64  // octets of unsent that are counted in the gateway's memory
+	since   int64  // when the socket last took octets, or when the first unsent octet began to wait
+	cutOff  bool   // the session was cut off, so nothing more is written to it
+	last    bool   // the session ends when all octets are written
+	reason  string // the reason for that end
+	charged int64  // octets of unsent that the gateway's memory counts
 }
 
 func newWriter(d *Deps) (flow.Stage[Job], error) {
@@ -56,7 +56,7 @@ func (w *writer) Work(out *flow.Out[Job], j *Job) {
 	discard(out, j)
 }
 
-// write writes b after the octets that are unsent already.
+// write writes b to the session, after the octets that are still unsent.
 func (w *writer) write(out *flow.Out[Job], h *handle, b []byte) {
 	s := &h.writer
 	if len(s.unsent) == 0 {
@@ -86,7 +86,7 @@ func (w *writer) write(out *flow.Out[Job], h *handle, b []byte) {
 	}
 }
 
-// account counts the unsent octets of a session in the gateway's memory.
+// account updates the gateway's memory counter with the session's unsent octets.
 func (w *writer) account(h *handle) {
 	s := &h.writer
 	if n := int64(len(s.unsent)); n != s.charged {
@@ -103,7 +103,7 @@ func (w *writer) askWritable(out *flow.Out[Job], h *handle) {
 	out.To(toReader, j)
 }
 
-// written ends the session if that was its last PDU.
+// written ends the session if its last PDU was written.
 func (w *writer) written(out *flow.Out[Job], h *handle) {
 	if h.writer.last {
 		h.writer.cutOff = true
@@ -172,7 +172,7 @@ func (w *writer) Tick(out *flow.Out[Job]) time.Duration {
 		}
 		switch {
 		case h.Closing():
-			w.cutOff(out, h, "") // the session was ended elsewhere; the reader does not watch the socket any more
+			w.cutOff(out, h, "") // the session has already ended; the reader does not watch its socket any more
 		case out.Now()-s.since > int64(patience):
 			w.cutOff(out, h, fmt.Sprintf("the peer does not read: it took nothing of %d bytes for %s", len(s.unsent), patience))
 		}
@@ -185,7 +185,7 @@ func (w *writer) Tick(out *flow.Out[Job]) time.Duration {
 
 var errDeposed = errors.New("this node does not own the work of the cluster any more")
 
-// send is write, unless nothing may be sent any more.
+// send writes octets to a socket, unless this process may not send any more.
 func (w *writer) send(fd int, b []byte) (int, error) {
 	if w.Holds != nil && !w.Holds() {
 		return 0, errDeposed
@@ -193,7 +193,7 @@ func (w *writer) send(fd int, b []byte) (int, error) {
 	return write(fd, b)
 }
 
-// write writes as many octets as the socket takes, which may be none.
+// write writes as many octets as the socket takes, and returns their number, which may be 0.
 func write(fd int, b []byte) (int, error) {
 	n, err := sock.Write(fd, b)
 	if err == unix.EAGAIN {

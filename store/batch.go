@@ -8,23 +8,24 @@ import (
 	"pmg/store/seal"
 )
 
-// A Batch is changes that are carried out together. It is not safe for concurrent use.
+// A Batch is a list of changes that are carried out together. It is not safe for concurrent use.
 type Batch struct {
-	// Ahead is how many nanoseconds the wall clock is ahead of the clock that the times
-	// of messages are by. Stored times are the wall clock's.
+	// Ahead is how many nanoseconds the wall clock is ahead of the clock of the messages' times. Stored
+	// times are those of the wall clock.
 	Ahead int64
 
 	position Position
 	ops      []op
 	octets   []byte
-	ends     bool        // it deletes messages
-	at       journal.Seq // place of its last record in the journal; 0: not all of it was written
+	ends     bool        // the batch deletes messages
+	at       journal.Seq // place of the batch's last record in the journal; 0: the batch is not completely written
 }
 
-// Position returns where the batch will be in the journal.
+// Position returns the position that the batch will have in the log.
 func (b *Batch) Position() Position { return b.position }
 
-// An opKind says what an operation does. Each constructor below is one. The numbers are on the disk.
+// An opKind is the kind of an operation. Each constructor below makes one kind. The numbers are
+// stored on disk.
 type opKind uint8
 
 const (
@@ -39,22 +40,22 @@ const (
 	opErase
 )
 
-// An op is one operation of a batch. Its key and its value lie in the batch's octets, one after
-// the other.
+// An op is one operation of a batch. Its key and its value are stored in the batch's octets, one
+// after the other.
 type op struct {
 	kind     opKind
-	id       uint64 // message id, day, or number of an event
-	at       int    // where its octets begin
-	key, len int    // octets of its key, and of key and value together; opKeep: the state is the key
-	aside    bool   // opKeep: the message is put aside, and the value is its record
-	size     int    // opDelete: octets of the record that is deleted
-	stays    bool   // opPut, opReplace: no peer waits for it, so that it stays in the batch if a commit fails
-	claims   bool   // opNote: it is about a message of a peer, and goes with that if a commit fails
-	current  bool   // opNote: of several in a commit the last is enough
+	id       uint64 // id of a message, a day, or the number of an event
+	at       int    // index of the operation's first octet in the batch's octets
+	key, len int    // octets of the key, and of key and value together; opKeep: the key is the state
+	aside    bool   // opKeep: the message is put aside, and the value is the message's record
+	size     int    // opDelete: octets of the deleted record
+	stays    bool   // opPut, opReplace: no peer waits for the operation, so it stays in the batch if a commit fails
+	claims   bool   // opNote: the note belongs to a message of a peer, and is dropped with the message if a commit fails
+	current  bool   // opNote: if a commit has several notes with the same key, only the last is stored
 }
 
-// A Lane is the name of a way out of the gateway: that of an out connector, or of a
-// client account.
+// A Lane is the name of a lane: the name of an out connector, or of a client account and its
+// connector.
 type Lane struct{ Connector, Account string }
 
 // ToClient reports whether the lane is that of a client account, not of an out connector.
@@ -67,30 +68,30 @@ func (b *Batch) Put(m *sms.Message, lane Lane) {
 	b.add(op{kind: opPut, id: m.ID}, at, 0)
 }
 
-// Replace stores another record of a message that was put. If the commit fails, the message
-// keeps the record that it had.
+// Replace stores a new record for a message that was put before. If the commit fails, the message
+// keeps its old record.
 func (b *Batch) Replace(m *sms.Message, lane Lane) {
 	at := len(b.octets)
 	b.octets = AppendRecord(b.octets, m, lane, b.Ahead)
 	b.add(op{kind: opReplace, id: m.ID}, at, 0)
 }
 
-// ReplaceOwn is Replace for a change that nobody waits for: if the commit fails, the next one
-// makes it, with what else the batch has.
+// ReplaceOwn stores a new record, as Replace does, for a change that no peer waits for. If the
+// commit fails, the change is part of the next commit.
 func (b *Batch) ReplaceOwn(m *sms.Message, lane Lane) {
 	b.Replace(m, lane)
 	b.ops[len(b.ops)-1].stays = true
 }
 
-// PutOwn stores a message that the gateway has made, such as a receipt. If a commit
-// fails, the next one stores the message.
+// PutOwn stores a message that the gateway has made, such as a receipt. If the commit fails, the
+// message is part of the next commit.
 func (b *Batch) PutOwn(m *sms.Message, lane Lane) {
 	b.Put(m, lane)
 	b.ops[len(b.ops)-1].stays = true
 }
 
-// Keep stores what has changed of a message since it was accepted. A message that is put
-// aside has its record in the batch once more, for a store that is not durable.
+// Keep stores the state of a message, which has changed since the message was accepted. If the
+// message is put aside, the batch also contains its record, for stores that are not durable.
 func (b *Batch) Keep(m *sms.Message, s State) {
 	at := len(b.octets)
 	b.octets = AppendState(b.octets, m, s, b.Ahead)
@@ -101,15 +102,15 @@ func (b *Batch) Keep(m *sms.Message, s State) {
 	b.add(op{kind: opKeep, id: m.ID, aside: s.Aside != InLane}, at, key)
 }
 
-// Delete removes a message, and what Keep stored of it. It is called once for each message
-// that was put. size is about how many octets the record has; RecordSize counts them.
+// Delete removes a message and its state. It must be called once for each message that was put.
+// size is about how many octets the record has; RecordSize counts them.
 func (b *Batch) Delete(id uint64, size int) {
 	b.add(op{kind: opDelete, id: id, size: size}, len(b.octets), 0)
 	b.ends = true
 }
 
-// Note stores a note. It is kept until ForgetBefore is called with a later day, which counts from 1970. A key that is
-// stored again gets no earlier day.
+// Note stores a note. The note is kept until ForgetBefore is called with a later day. Days are
+// counted from 1970. If the key is stored again, the day must not be earlier.
 func (b *Batch) Note(kind Kind, key, value []byte, day uint32) {
 	at := len(b.octets)
 	b.octets = appendNote(b.octets, kind, key)
@@ -118,7 +119,7 @@ func (b *Batch) Note(kind Kind, key, value []byte, day uint32) {
 	b.add(op{kind: opNote, id: uint64(day)}, at, n)
 }
 
-// seal encrypts the records of messages, unless they are already.
+// seal encrypts the records of messages that are not encrypted yet.
 func (b *Batch) seal(s *seal.Sealer) {
 	if s == nil {
 		return
@@ -134,40 +135,40 @@ func (b *Batch) seal(s *seal.Sealer) {
 	}
 }
 
-// NoteCurrent is Note for what is stored anew by each message. In the journal it stands each time, and of those of a commit the
-// last is carried out.
+// NoteCurrent stores a note, as Note does, that each new message replaces. The journal gets all
+// such notes. The store carries out only the last one of a commit.
 func (b *Batch) NoteCurrent(kind Kind, key, value []byte, day uint32) {
 	b.Note(kind, key, value, day)
 	b.ops[len(b.ops)-1].current = true
 }
 
-// Claim is Note for what belongs to a message of a peer that the batch puts. If the commit fails, the next one stores
-// an empty value, in case that it was stored all the same.
+// Claim stores a note, as Note does, that belongs to a message of a peer in the same batch. If the
+// commit fails, the next commit stores an empty value, in case the note was stored nevertheless.
 func (b *Batch) Claim(kind Kind, key, value []byte, day uint32) {
 	b.Note(kind, key, value, day)
 	b.ops[len(b.ops)-1].claims = true
 }
 
-// Erase removes the note that a key has for a day.
+// Erase removes the note with this key and day.
 func (b *Batch) Erase(kind Kind, key []byte, day uint32) {
 	at := len(b.octets)
 	b.octets = appendNote(b.octets, kind, key)
 	b.add(op{kind: opErase, id: uint64(day)}, at, len(b.octets)-at)
 }
 
-// ForgetBefore removes the notes of days before day.
+// ForgetBefore removes all notes of days before day.
 func (b *Batch) ForgetBefore(day uint32) {
 	b.add(op{kind: opForgetBefore, id: uint64(day)}, len(b.octets), 0)
 }
 
-// Event stores an event until DropEvents. Numbers rise.
+// Event stores an event. It is kept until DropEvents. Numbers must rise.
 func (b *Batch) Event(number uint64, line []byte) {
 	at := len(b.octets)
 	b.octets = append(b.octets, line...)
 	b.add(op{kind: opEvent, id: number}, at, 0)
 }
 
-// DropEvents removes the events up to a number.
+// DropEvents removes the events with numbers up to upTo.
 func (b *Batch) DropEvents(upTo uint64) {
 	b.add(op{kind: opDropEvents, id: upTo}, len(b.octets), 0)
 }
@@ -180,16 +181,17 @@ func (b *Batch) add(o op, at, key int) {
 // Len returns how many operations the batch has.
 func (b *Batch) Len() int { return len(b.ops) }
 
-// Octets returns how many octets the batch's operations carry.
+// Octets returns how many octets the operations of the batch contain.
 func (b *Batch) Octets() int { return len(b.octets) }
 
-// opOctets is about what an operation takes beside its octets: a key, and lengths.
+// opOctets is about how many octets an operation takes in addition to its own octets: for a key and
+// lengths.
 const opOctets = 16
 
 // Size returns about how many octets an engine writes for the batch.
 func (b *Batch) Size() int { return len(b.octets) + opOctets*len(b.ops) }
 
-// deleted returns how many octets the records have that the batch deletes.
+// deleted returns the total size of the records that the batch deletes, in octets.
 func (b *Batch) deleted() (octets int64) {
 	for _, o := range b.ops {
 		octets += int64(o.size)
@@ -200,7 +202,7 @@ func (b *Batch) deleted() (octets int64) {
 // keepBatch is the largest storage that an emptied batch keeps.
 const keepBatch = 4 << 20
 
-// Reset empties the batch, and keeps its storage for its next use unless it is large.
+// Reset empties the batch. It keeps the batch's storage for reuse, unless the storage is large.
 func (b *Batch) Reset() {
 	if cap(b.octets) > keepBatch {
 		*b = Batch{}
@@ -220,14 +222,14 @@ func (b *Batch) Append(other *Batch) {
 	}
 }
 
-// Changes is what a batch asks of an engine, in the words of Batch. Octets are the
-// callee's until it returns.
+// Changes has a method for each kind of operation, with the names of the Batch's methods. A method
+// may use its octets only until it returns.
 type Changes interface {
-	Put(id uint64, record []byte) // for a message that is there it replaces the record
-	// Keep has the message's record again if it is put aside, otherwise nil.
+	Put(id uint64, record []byte) // replaces the record if the message exists
+	// Keep stores a state. record is the message's record if the message is put aside, otherwise nil.
 	Keep(id uint64, state, record []byte)
 	Delete(id uint64)
-	// Note has the kind and the key as one.
+	// Note stores a note. key is the note's kind and key together.
 	Note(day uint32, key, value []byte)
 	Erase(day uint32, key []byte)
 	ForgetBefore(day uint32)
@@ -235,7 +237,7 @@ type Changes interface {
 	DropEvents(upTo uint64)
 }
 
-// Each passes the operations of the batch to an engine outside of this package, in their order.
+// Each passes the operations of the batch, in their order, to an engine outside of this package.
 func (b *Batch) Each(c Changes) {
 	for _, o := range b.ops {
 		switch o.kind {
@@ -266,8 +268,8 @@ func (b *Batch) Each(c Changes) {
 func (b *Batch) keyOf(o op) []byte   { return b.octets[o.at : o.at+o.key] }
 func (b *Batch) valueOf(o op) []byte { return b.octets[o.at+o.key : o.at+o.len] }
 
-// addUndone adds what is left to do of a batch whose commit failed: everything but the
-// messages of peers, which are deleted in case that they were stored all the same.
+// addUndone adds the operations of a batch whose commit failed, except the messages of peers. It
+// adds deletions of those messages, in case they were stored nevertheless.
 func (b *Batch) addUndone(failed *Batch) {
 	b.Append(failed)
 	b.ops = slices.DeleteFunc(b.ops, func(o op) bool { return (o.kind == opPut || o.kind == opReplace) && !o.stays })
@@ -294,13 +296,14 @@ const (
 	pieceSize      = 512 << 10
 )
 
-// The flags of a record. A batch whose last record is missing was promised to nobody.
+// The flags of a record. A batch whose last record is missing does not count, because its commit
+// never succeeded.
 const (
 	isFirst uint8 = 1 << iota
 	isLast
 )
 
-// walk leads w along the fields of an operation, whose key and value are in b.
+// walk passes w along the fields of an operation. b has the operation's key and value.
 func (b *Batch) walk(w *walk, o *op) {
 	key, value := []byte(nil), []byte(nil)
 	if w.mode == writing {
@@ -312,7 +315,7 @@ func (b *Batch) walk(w *walk, o *op) {
 	case opPut, opReplace, opEvent:
 		w.octets32("value", &value)
 	case opKeep:
-		w.octets32("state", &key) // the record of a message that is put aside is in the store
+		w.octets32("state", &key) // the store already has the record of a message that is put aside
 	case opErase:
 		w.octets32("key", &key)
 	case opNote:
@@ -325,7 +328,8 @@ func (b *Batch) walk(w *walk, o *op) {
 	}
 }
 
-// appendPiece appends the operations from the first on as a record, and returns how many there are in it.
+// appendPiece appends operations, beginning with number first, as a record. It returns the record
+// and the number of operations in it.
 func (b *Batch) appendPiece(record []byte, first int) ([]byte, int) {
 	w := walk{mode: writing, b: append(record, writtenVersion, 0)}
 	flags := uint8(isLast)
@@ -344,8 +348,9 @@ func (b *Batch) appendPiece(record []byte, first int) ([]byte, int) {
 	return w.b, n - first
 }
 
-// readPiece adds the operations of a record, and reports whether the batch is whole. What is there of another one, whose
-// last record never came, is forgotten.
+// readPiece adds the operations of a record to the batch. whole is true if the record was the
+// batch's last one. If the record begins a new batch, readPiece first drops the operations of an
+// incomplete batch.
 func (b *Batch) readPiece(record []byte) (whole bool, err error) {
 	w := walk{b: record}
 	if err := w.version("record of the journal", writtenVersion); err != nil {

@@ -12,17 +12,17 @@ import (
 	"pmg/store/journal"
 )
 
-// A request is what the goroutine that writes is asked for. All of it may be missing.
+// A request is a request to the writing goroutine. Each field may have its zero value.
 type request struct {
-	changes *Batch // to be carried out, which was written
-	replays bool   // they are safe
-	move    moving // how much of what is young
-	batch   bool   // the writer's batch is to be carried out, which the caller has filled
-	flush   bool   // the memory table is to be written, so that the journal can be trimmed
+	changes *Batch // a batch to carry out, which is already written to the journal
+	replays bool   // changes are replayed from the journal, so they are already safe
+	move    moving // which part of the young messages to move to pebble
+	batch   bool   // carry out the writer's pebble batch, which the caller has filled
+	flush   bool   // write the memory table, so that the journal can be trimmed
 }
 
-// A writer is the goroutine that writes to the journal and to pebble, and pebble's batch. Pebble's calls may never
-// return after a fault, so nobody else makes them.
+// A writer has the goroutine that writes to the journal and to pebble, and the batch for pebble.
+// After a fault, calls of pebble may never return, so no other goroutine makes such calls.
 type writer struct {
 	db      *pebble.DB
 	reader  *reader
@@ -32,28 +32,28 @@ type writer struct {
 	summary *summary
 	noSync  bool
 	commits atomic.Int64
-	syncs   atomic.Int64 // of the journal
-	deleted atomic.Int64 // octets of the messages that were deleted
+	syncs   atomic.Int64 // number of syncs of the journal
+	deleted atomic.Int64 // total octets of deleted messages
 
-	numbering sync.Mutex // guards what follows, up to number
+	numbering sync.Mutex // guards the fields up to number
 	record    []byte
-	number    uint64 // of the last record that was written
+	number    uint64 // number of the last written record
 
-	octets atomic.Int64 // written into the journal since the memory table was written
+	octets atomic.Int64 // octets written to the journal since the memory table was last written
 
-	writing  sync.Mutex // held while the batch is filled, and while a request is carried out
-	broken   bool       // pebble has panicked, and may hold its locks; read it when ended is closed
+	writing  sync.Mutex // held while the pebble batch is filled, and while a request is carried out
+	broken   bool       // pebble has panicked, and may still hold its locks; may be read after ended is closed
 	batch    *pebble.Batch
 	key      []byte
 	moves    mover
 	currents currents
-	dropped  uint64 // number of the last event that was dropped since the opening
+	dropped  uint64 // number of the last event that was dropped since the store was opened
 	requests chan request
 	results  chan error
 	ended    chan struct{}
 }
 
-// newWriter starts the goroutine.
+// newWriter makes a writer and starts its goroutine.
 func newWriter(r *reader, j journal.Journal, o Options) *writer {
 	w := &writer{
 		db: r.db, reader: r, journal: j, monitor: r.monitor, summary: r.summary, noSync: o.noSync, young: r.young,
@@ -64,12 +64,12 @@ func newWriter(r *reader, j journal.Journal, o Options) *writer {
 	if w.moves.atOnce = o.atOnce; o.atOnce == 0 {
 		w.moves.atOnce = leaveAtOnce
 	}
-	w.deleted.Store(int64(r.db.Metrics().DiskSpaceUsage())) // earlier runs may have deleted all of it
+	w.deleted.Store(int64(r.db.Metrics().DiskSpaceUsage())) // earlier runs may have deleted everything on the disk
 	go w.run()
 	return w
 }
 
-// run carries out requests until there are no more.
+// run carries out requests until the channel is closed.
 func (w *writer) run() {
 	defer close(w.ended)
 	fault := w.monitor.fault
@@ -85,8 +85,8 @@ func (w *writer) run() {
 	}
 }
 
-// stop ends the goroutine, and reports whether pebble can be closed: after a fault the commit
-// under way may never return.
+// stop ends the goroutine. It returns false if pebble cannot be closed, because after a fault the
+// commit under way may never return.
 func (w *writer) stop() bool {
 	close(w.requests)
 	select {
@@ -102,7 +102,8 @@ func (w *writer) stop() bool {
 	}
 }
 
-// carryOut recovers what pebble panics with where its manifest cannot be written.
+// carryOut carries out a request. It recovers from the panic that pebble raises if its manifest
+// cannot be written.
 func (w *writer) carryOut(r request) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -123,7 +124,7 @@ func (w *writer) carryOut(r request) (err error) {
 	if w.octets.Load() > flushOctets {
 		r.move, r.flush = max(r.move, newRound), true
 	}
-	if old := r.replays && r.changes.at < w.summary.get().applied; err == nil && !old { // until pebble is as it was
+	if old := r.replays && r.changes.at < w.summary.get().applied; err == nil && !old { // old: pebble already has this batch
 		err = w.moveSome(r.move)
 	}
 	if err == nil && r.flush {
@@ -134,12 +135,12 @@ func (w *writer) carryOut(r request) (err error) {
 	return err
 }
 
-// flushOctets is how much is written into the journal between two times that the memory table is written. A start replays
-// about as much, and the files of the journal that were written before are used again.
+// flushOctets is how much is written to the journal before the memory table is written again. A
+// start replays about as much. The older files of the journal are then reused.
 const flushOctets = 16 << 20
 
-// write writes a batch into the journal, and records in it what its place is. If the journal has failed, no
-// later batch is taken, because it is not known what is on the disk.
+// write writes a batch to the journal, and records the place in the batch. After an error of the
+// journal no later batch is accepted, because the contents of the disk are not known.
 func (w *writer) write(b *Batch) error {
 	w.numbering.Lock()
 	defer w.numbering.Unlock()
@@ -151,7 +152,7 @@ func (w *writer) write(b *Batch) error {
 		w.octets.Add(int64(len(w.record)))
 		w.number++
 		var err error
-		at, err = w.journal.Write(journal.ID{Node: 1, Number: w.number}, w.record) // there is one node
+		at, err = w.journal.Write(journal.ID{Node: 1, Number: w.number}, w.record) // a journal on this machine has only one node
 		if cap(w.record) > maxBatchKept {
 			w.record = nil
 		}
@@ -163,7 +164,8 @@ func (w *writer) write(b *Batch) error {
 	return nil
 }
 
-// failed makes an error the store's fault, unless nothing was done and the next batch may get through.
+// failed records an error as the store's fault. It does not if nothing was written and a later
+// batch may succeed.
 func (w *writer) failed(err error) error {
 	if errors.Is(err, journal.ErrFull) {
 		return err
@@ -172,7 +174,7 @@ func (w *writer) failed(err error) error {
 	return w.monitor.failure()
 }
 
-// sync makes the changes of a request safe.
+// sync syncs the journal up to the changes of a request.
 func (w *writer) sync(r request) error {
 	if r.replays || w.noSync {
 		return nil
@@ -181,7 +183,7 @@ func (w *writer) sync(r request) error {
 	return w.journal.Sync(r.changes.at)
 }
 
-// apply does what a batch says.
+// apply carries out the operations of a batch.
 func (w *writer) apply(b *Batch) error {
 	w.newBatch()
 	before := w.summary.get().applied
@@ -189,7 +191,7 @@ func (w *writer) apply(b *Batch) error {
 	if err := w.fill(b, m.movedID); err != nil {
 		return err
 	}
-	if w.batch.Count() > 0 && b.at > before { // pebble has it otherwise
+	if w.batch.Count() > 0 && b.at > before { // otherwise pebble already has the batch
 		if err := w.setMarks(m); err != nil {
 			return err
 		}
@@ -201,7 +203,7 @@ func (w *writer) apply(b *Batch) error {
 	return nil
 }
 
-// fill changes what is young, and makes pebble's batch of the rest.
+// fill carries out the operations on young messages, and adds the others to pebble's batch.
 func (w *writer) fill(b *Batch, movedID uint64) error {
 	w.young.mu.Lock()
 	defer w.young.mu.Unlock()
@@ -217,10 +219,10 @@ func (w *writer) fill(b *Batch, movedID uint64) error {
 	return nil
 }
 
-// currents are the last operations of NoteCurrent in a batch, by their keys.
+// currents has the index of the last NoteCurrent operation in a batch, for each key.
 type currents map[string]*int
 
-// find finds those of a batch.
+// find fills currents from a batch.
 func (c currents) find(b *Batch) {
 	clear(c)
 	for i, o := range b.ops {
@@ -230,7 +232,7 @@ func (c currents) find(b *Batch) {
 		if last := c[string(b.keyOf(o))]; last != nil {
 			*last = i
 		} else {
-			first := i // an i of its own, so that other operations cost no allocation
+			first := i // a separate variable, so that other operations cost no allocation
 			c[string(b.keyOf(o))] = &first
 		}
 	}
@@ -245,10 +247,11 @@ func (w *writer) setMarks(m marks) error {
 	return w.batch.Set(w.key[:1], w.key[1:], nil)
 }
 
-// trim allows the journal to drop what pebble has on the disk. If it cannot, there will be another time.
+// trim allows the journal to drop the records that pebble has on disk. An error is ignored, because
+// trim is called again later.
 func (w *writer) trim() {
 	m, err := w.reader.flushed()
-	if w.monitor.fault.get() != nil { // pebble may believe what is not so
+	if w.monitor.fault.get() != nil { // after a fault pebble's own state may be wrong
 		return
 	}
 	if err == nil {
@@ -264,7 +267,7 @@ func (w *writer) trim() {
 	w.monitor.log.Error().Err(err).Msg("cannot trim the journal of the store")
 }
 
-// ask passes a request to the writing goroutine, and waits for it. The caller holds writing.
+// ask passes a request to the writing goroutine and waits for the result. The caller holds writing.
 func (w *writer) ask(r request) error {
 	select {
 	case w.requests <- r:
@@ -281,7 +284,8 @@ func (w *writer) ask(r request) error {
 	return w.monitor.failure()
 }
 
-// commit makes a batch safe, and carries it out. Nothing of it is done after an error.
+// commit syncs a batch and carries it out. After an error, none of the batch's operations is
+// carried out.
 func (w *writer) commit(b *Batch) (err error) {
 	if b.at == 0 {
 		err = w.write(b)
@@ -297,14 +301,14 @@ func (w *writer) commit(b *Batch) (err error) {
 	return nil
 }
 
-// askAlone is ask for a caller that has filled no batch.
+// askAlone calls ask for a caller that has not filled pebble's batch.
 func (w *writer) askAlone(r request) error {
 	w.writing.Lock()
 	defer w.writing.Unlock()
 	return w.ask(r)
 }
 
-// newBatch empties pebble's batch. The caller holds writing.
+// newBatch empties and returns pebble's batch. The caller holds writing.
 func (w *writer) newBatch() *pebble.Batch {
 	if w.batch == nil {
 		w.batch = w.db.NewBatch(pebble.WithMaxRetainedSizeBytes(maxBatchKept))
@@ -313,7 +317,8 @@ func (w *writer) newBatch() *pebble.Batch {
 	return w.batch
 }
 
-// do does an operation on what is young, or adds it to pebble's batch. A message with an id above movedID that is put is young.
+// do carries out an operation on a young message, or adds the operation to pebble's batch. A
+// message that is put is young if its id is above movedID.
 func (w *writer) do(b *Batch, o op, movedID uint64) error {
 	t, y := w.batch, w.young
 	switch o.kind {
@@ -360,8 +365,9 @@ func (w *writer) do(b *Batch, o op, movedID uint64) error {
 	}
 }
 
-// dropEvents begins where the last time ended: pebble cuts ranges that overlap in a memory table into
-// pieces, of which each has all ranges that it lies in, and does so again at each read behind a change.
+// dropEvents drops the events from the end of the last dropped range up to upTo. The ranges must
+// not overlap: pebble would divide overlapping ranges in a memory table into many pieces, again at
+// each read after a change.
 func (w *writer) dropEvents(upTo uint64) error {
 	first := w.dropped + 1
 	if upTo = min(upTo, w.summary.lastMoved()); upTo < first {

@@ -32,49 +32,50 @@ type Committer struct {
 	pass  func(goroutine string)
 
 	mu      sync.Mutex
-	changed sync.Cond // asked, closed or last has
-	full    []*Batch  // those that are committed before the open one, whoever asks for that
+	changed sync.Cond // signals a change of asked, closed or last
+	full    []*Batch  // full batches, which are committed before the open batch, without a request
 	open    *Batch
-	spare   *Batch // for the batch after the open one; nil: there is none
-	number  uint64 // of the open batch
+	spare   *Batch // storage for the next open batch; nil: there is none
+	number  uint64 // number of the open batch
 	last    uint64 // number of the last batch whose commit has ended
-	failure error  // of that commit
-	asked   bool   // a commit of the open batch is asked for
-	due     bool   // soon asks for it
-	syncs   uint64 // so far, that have waited
+	failure error  // error of the last commit
+	asked   bool   // a commit of the open batch is requested
+	due     bool   // CommitSoon's timer is running
+	syncs   uint64 // number of commits so far that a Sync has waited for
 	soon    *time.Timer
 	closed  bool
 	over    bool         // nothing is committed any more
-	stats   LogStats     // but Since
-	since   atomic.Int64 // when the commit under way began; 0: there is none
+	stats   LogStats     // all fields except Since
+	since   atomic.Int64 // when the commit under way began; 0: no commit is under way
 	written written
 
-	taken Batch         // of the goroutine: what is being committed
+	taken Batch         // batch that the goroutine is committing
 	ended chan struct{} // closed when the goroutine has ended
 }
 
-// Written are what was written into a Writer and is committed next. The lock of the Committer guards them.
+// written holds the batches that were written to a Writer and will be committed next. The lock of
+// the Committer guards the fields.
 type written struct {
-	by     Writer // set before the goroutine starts; nil: the store is none
-	all    Batch  // the batches that were written, whose commit has not begun
+	by     Writer // the store as a Writer, set before the goroutine starts; nil: the store is not a Writer
+	all    Batch  // the written batches whose commit has not begun
 	upTo   uint64
-	taken  bool // a batch is being written, and is neither in all nor in full
-	slow   bool // the last one took long
-	later  bool // a goroutine is to write what there is
+	taken  bool // a batch is being written, and is in neither all nor full
+	slow   bool // the last write took long
+	later  bool // a goroutine is going to write the remaining batches
 	others sync.WaitGroup
 
-	writing sync.Mutex // held while a batch is written, so that they are written in their order
+	writing sync.Mutex // held while a batch is written, so that batches are written in their order
 }
 
-// A Clock returns the time in nanoseconds, and how far the wall clock, by which a store keeps
-// times, is ahead of that.
+// A Clock returns the time in nanoseconds, and by how many nanoseconds the wall clock is ahead of
+// this time. Stores keep the times of the wall clock.
 type Clock interface {
 	Now() int64
 	Ahead() int64
 }
 
-// NewCommitter starts a Committer. Each of done is called after a commit, with the position of its
-// batch, on the Committer's goroutine, and must not wait.
+// NewCommitter starts a Committer. After each commit, the Committer's goroutine calls each function
+// of done with the position of the batch. These functions must not wait.
 func NewCommitter(s Store, clock Clock, done ...func(upTo Position, err error)) *Committer {
 	c := &Committer{
 		store: s, clock: clock, done: done, pass: func(string) {}, open: &Batch{}, spare: &Batch{}, number: 1,
@@ -87,8 +88,8 @@ func NewCommitter(s Store, clock Clock, done ...func(upTo Position, err error)) 
 	return c
 }
 
-// Pace sets pass, which is called before each batch is taken, and before each Sync that has waited
-// returns. So a simulation chooses what is in a batch, and who goes on first.
+// Pace sets the function pass. It is called before each batch is taken, and before a Sync that has
+// waited returns. So a simulation controls the contents of batches and the order of goroutines.
 func (c *Committer) Pace(pass func(goroutine string)) {
 	c.mu.Lock()
 	c.pass = pass
@@ -98,7 +99,7 @@ func (c *Committer) Pace(pass func(goroutine string)) {
 // Write implements Log.
 func (c *Committer) Write(add func(*Batch)) Position {
 	c.mu.Lock()
-	defer c.mu.Unlock() // add may panic
+	defer c.mu.Unlock() // deferred, because add may panic
 	c.stats.Locks++
 	c.makeRoom()
 	c.open.Ahead, c.open.position = c.clock.Ahead(), Position{c.number}
@@ -116,7 +117,7 @@ func (c *Committer) Append(b *Batch) Position {
 	return Position{c.number}
 }
 
-// makeRoom begins another batch if the open one is full.
+// makeRoom opens another batch if the open batch is full.
 func (c *Committer) makeRoom() {
 	if c.open.Size() < fullBatch {
 		return
@@ -127,7 +128,7 @@ func (c *Committer) makeRoom() {
 	c.changed.Broadcast()
 }
 
-// begin begins the batch behind the open one.
+// begin adds the open batch to full, and opens the next batch.
 func (c *Committer) begin() {
 	if c.open, c.spare = c.spare, nil; c.open == nil {
 		c.open = &Batch{}
@@ -135,7 +136,7 @@ func (c *Committer) begin() {
 	c.number++
 }
 
-// waits reports whether there is something for a commit that is asked for.
+// waits reports whether there are changes for a requested commit.
 func (c *Committer) waits() bool {
 	return c.open.Len() > 0 || c.written.all.Len() > 0 || c.written.taken
 }
@@ -148,7 +149,7 @@ func (c *Committer) Commit() {
 	c.mu.Unlock()
 }
 
-// CommitSoon implements Log: the commit comes up to commitSoon later.
+// CommitSoon implements Log. The commit begins at most commitSoon later.
 func (c *Committer) CommitSoon() {
 	c.mu.Lock()
 	c.stats.Locks++
@@ -237,26 +238,27 @@ func (c *Committer) Close() {
 	c.mu.Unlock()
 	<-c.ended
 	c.written.others.Wait()
-	c.written.writing.Lock() // a stage may be writing what nothing commits any more
+	c.written.writing.Lock() // a stage may still be writing batches, which no commit follows
 	defer c.written.writing.Unlock()
 }
 
 const (
-	// fullBatch is the Batch.Size from which a batch takes nothing more. What one Write or Append adds has less than the
-	// 128 KiB up to maxBatch, but for a request with a key, which has the size of its body. What a failed commit has left
-	// is added to the next batch, whatever its size.
+	// fullBatch is the Batch.Size from which a batch takes nothing more. The changes of one Write or
+	// Append are smaller than the remaining 128 KiB up to maxBatch. The exception is a request with a
+	// key, which is as large as its body. The changes that a failed commit leaves are added to the next
+	// batch, whatever their size.
 	fullBatch = maxBatch - 128<<10
 	maxBatch  = 512 << 10
 	// commitSoon is the longest time that CommitSoon delays a commit.
 	commitSoon = 5 * time.Millisecond
-	// largeBatch is how many changes a batch has under load.
+	// largeBatch is the number of changes from which a batch counts as large.
 	largeBatch = 128
-	// restAfterLarge is how long the next batch collects then: larger batches cost less CPU
-	// for each message, and few changes wait for nothing. 3 ms cost a seventh less CPU with 64 x 10 under way, and halve
-	// what 16 x 10 reach.
+	// restAfterLarge is for how long the next batch collects changes after a large batch. Larger
+	// batches cost less CPU for each message, and a few changes alone do not wait. 3 ms cost a seventh
+	// less CPU with 64 x 10 under way, and halve what 16 x 10 reach.
 	restAfterLarge = time.Millisecond
-	// restAfterFailure keeps what a failed commit has left from being tried again and again,
-	// because every failure makes the stages ask for a commit.
+	// restAfterFailure is the pause after a failed commit. Without the pause, the remaining changes
+	// would be tried again and again, because every failure makes the stages request a commit.
 	restAfterFailure = 100 * time.Millisecond
 )
 
@@ -272,7 +274,7 @@ func (c *Committer) run() {
 			done(Position{upTo}, err)
 		}
 		if last && err != nil {
-			return // what is left would fail again and again
+			return // the remaining changes would fail again and again
 		}
 		switch {
 		case last || c.isBehind():
@@ -293,15 +295,15 @@ func (c *Committer) end() {
 	close(c.ended)
 }
 
-// isBehind reports whether a batch waits that takes nothing more.
+// isBehind reports whether a full batch waits for its commit.
 func (c *Committer) isBehind() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return len(c.full) > 0
 }
 
-// next waits until a batch is full or a commit was asked for, and reports whether the Committer is closed, and whether there
-// is something to commit.
+// next waits until a batch is full or a commit is requested. last is true if the Committer is
+// closed. any is true if there is something to commit.
 func (c *Committer) next() (last, any bool) {
 	c.mu.Lock()
 	for !c.asked && !c.closed && len(c.full) == 0 {
@@ -315,7 +317,8 @@ func (c *Committer) next() (last, any bool) {
 	return c.closed, !c.closed || len(c.full) > 0 || c.waits()
 }
 
-// commit writes the oldest batch that was not, and commits all that were. It returns the number up to which it has.
+// commit writes the oldest batch that is not written, and commits all written batches. upTo is the
+// number of the last committed batch.
 func (c *Committer) commit() (upTo uint64, changes int, err error) {
 	c.written.writing.Lock()
 	c.mu.Lock()
@@ -331,7 +334,7 @@ func (c *Committer) commit() (upTo uint64, changes int, err error) {
 	case b == nil:
 	case err == nil:
 		c.addWritten(b, number)
-	case c.written.all.Len() > 0: // which does not fail with it
+	case c.written.all.Len() > 0: // the written batches, which must not fail with this one
 		c.full, err = slices.Insert(c.full, 0, b), nil
 	default:
 		c.taken, *b = *b, c.taken
@@ -350,21 +353,22 @@ func (c *Committer) commit() (upTo uint64, changes int, err error) {
 			c.committed(upTo, nil)
 			return upTo, changes, nil
 		}
-		c.written.writing.Lock() // what has failed comes in front of what is written next
+		c.written.writing.Lock() // the changes of a failed commit are written before the next batch
 	}
 	c.committed(upTo, err)
 	c.written.writing.Unlock()
 	return upTo, changes, err
 }
 
-// answer records that the commit under way is the one that was asked for, if it leaves nothing.
+// answer records that the commit under way fulfils the request, if no other batch waits.
 func (c *Committer) answer() {
 	if c.open.Len() == 0 {
 		c.asked, c.due = false, false
 	}
 }
 
-// oldest takes the oldest batch that was not written, and returns its number; nil: there is none.
+// oldest takes and returns the oldest batch that is not written, and its number. b is nil if there
+// is none.
 func (c *Committer) oldest() (b *Batch, number uint64) {
 	number = c.number - uint64(len(c.full))
 	switch {
@@ -378,7 +382,7 @@ func (c *Committer) oldest() (b *Batch, number uint64) {
 	return b, number
 }
 
-// addWritten adds a batch to those that were written.
+// addWritten adds a batch to the written batches.
 func (c *Committer) addWritten(b *Batch, number uint64) {
 	c.written.upTo = number
 	if c.written.all.Len() == 0 {
@@ -390,8 +394,8 @@ func (c *Committer) addWritten(b *Batch, number uint64) {
 	c.spare = b
 }
 
-// committed counts a commit. The changes that failed ride in the next one, but for
-// messages: their senders are refused.
+// committed counts a commit. The changes of a failed commit are added to the next batch, except
+// messages of peers, which are refused.
 func (c *Committer) committed(upTo uint64, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -421,9 +425,10 @@ func (c *Committer) committed(upTo uint64, err error) {
 }
 
 const (
-	// slowWrite is how long a write may take until the next one is made where nothing waits for it: it is one system call.
+	// slowWrite is the duration of a slow write. After a slow write, the next write is made on a
+	// goroutine for which no stage waits. A write is one system call.
 	slowWrite = int64(500 * time.Microsecond)
-	// hungCommit is how long a commit may take until the same.
+	// hungCommit is how long a commit may be under way until writes are made on such a goroutine too.
 	hungCommit = int64(50 * time.Millisecond)
 )
 
@@ -452,7 +457,8 @@ func (c *Committer) WriteEnds() {
 	}
 }
 
-// writeAll writes the batches that there are. The caller holds writing, which it releases.
+// writeAll writes all batches that are not written. The caller holds written.writing, which
+// writeAll unlocks.
 func (c *Committer) writeAll() {
 	defer c.written.writing.Unlock()
 	c.mu.Lock()
@@ -470,7 +476,7 @@ func (c *Committer) writeAll() {
 		c.mu.Lock()
 		c.written.taken = false
 		c.written.slow = c.clock.Now()-began > slowWrite
-		if err != nil { // a commit will say so
+		if err != nil { // a commit will return the error
 			c.full = slices.Insert(c.full, 0, b)
 			c.changed.Broadcast()
 			return

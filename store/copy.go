@@ -16,17 +16,19 @@ import (
 	"pmg/store/journal"
 )
 
-// A Copy is a store that has what several nodes have appended to one journal. Each node has one, and passes the records that
-// count to Apply; the node that owns the work commits instead. At the same place of the journal all copies have the same. A Copy
-// is no Writer: a commit appends all of a batch to the journal, which may take as long as an election of its servers.
+// A Copy is a store with the changes that several nodes append to one journal. Each node has a
+// Copy, and passes the valid records to Apply. The node that owns the work calls Commit instead. At
+// the same place of the journal all copies have the same contents. A Copy is not a Writer: a commit
+// appends the whole batch to the journal, which may take as long as an election of the servers.
 type Copy struct {
 	Store
-	disk  *durable // the same
-	batch Batch    // of the records so far; only Apply uses it
+	disk  *durable // the store itself, as a durable
+	batch Batch    // operations of the records read so far; only Apply uses it
 }
 
-// OpenCopy opens a copy in a directory, and makes an empty one if there is none. The journal is that of the options. Records
-// behind Moved are to be passed to Apply before the copy is used.
+// OpenCopy opens the copy in a directory, and makes an empty copy if there is none. The journal is
+// the one in the options. Before the copy is used, the caller must pass the records after Moved to
+// Apply.
 func OpenCopy(dir string, o Options) (*Copy, error) {
 	s := newDurable(dir, o)
 	if err := s.open(o); err != nil {
@@ -35,11 +37,12 @@ func OpenCopy(dir string, o Options) (*Copy, error) {
 	return &Copy{Store: s, disk: s}, nil
 }
 
-// originName is the file that says of which journal a store is a copy.
+// originName is the file that names the journal of which a store is a copy.
 const originName = "origin"
 
-// checkOrigin refuses a store that is not as its options have it: a copy of the journal with this origin, or none. One that
-// has stored nothing becomes a copy.
+// checkOrigin returns an error if the store does not match its options: it must be a copy of the
+// journal with this origin, or no copy if origin is empty. A store that has never stored anything
+// becomes a copy.
 func (s *durable) checkOrigin(origin string) error {
 	written, err := readOrigin(s.guard.others, s.guard.FS.PathJoin(s.monitor.dir, originName))
 	switch m := s.summary.marks; {
@@ -58,7 +61,7 @@ func (s *durable) checkOrigin(origin string) error {
 	return writeOrigin(s.guard.others, s.monitor.dir, origin)
 }
 
-// writeOrigin makes the store in a directory a copy.
+// writeOrigin writes the origin file, which makes the store in a directory a copy.
 func writeOrigin(fs vfs.FS, dir, origin string) error {
 	f, err := fs.Create(fs.PathJoin(dir, originName), vfs.WriteCategoryUnspecified)
 	if err != nil {
@@ -75,7 +78,8 @@ func writeOrigin(fs vfs.FS, dir, origin string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// copyOrigin makes a backup of a copy another copy of the same journal.
+// copyOrigin copies the origin file to a backup, so that the backup is also a copy of the same
+// journal.
 func (s *durable) copyOrigin(to string) error {
 	origin, err := readOrigin(s.guard.others, s.guard.FS.PathJoin(s.monitor.dir, originName))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -87,7 +91,7 @@ func (s *durable) copyOrigin(to string) error {
 	return writeOrigin(s.guard.others, to, origin)
 }
 
-// readOrigin returns what a small file has.
+// readOrigin returns the contents of the origin file.
 func readOrigin(fs vfs.FS, path string) (string, error) {
 	f, err := fs.Open(path)
 	if err != nil {
@@ -98,7 +102,7 @@ func readOrigin(fs vfs.FS, path string) (string, error) {
 	return string(b), err
 }
 
-// Moved returns the place of the last record whose changes are all on the disk. It was passed to Apply, and counted.
+// Moved returns the place of the last record whose changes are all on disk.
 func (c *Copy) Moved() journal.Seq { return c.disk.summary.get().moved }
 
 // List implements Lister.
@@ -106,7 +110,7 @@ func (c *Copy) List(kind Kind, below uint64, since uint32, limit int, f func(*Li
 	return c.disk.List(kind, below, since, limit, f)
 }
 
-// Apply carries out a record. It waits for no disk.
+// Apply carries out a record. It does not wait for the disk.
 func (c *Copy) Apply(at journal.Seq, record []byte) error {
 	if err := c.disk.monitor.failure(); err != nil {
 		return err
@@ -124,14 +128,15 @@ func (c *Copy) Apply(at journal.Seq, record []byte) error {
 
 var _ Lister = (*Copy)(nil)
 
-// EmptyRecord returns a record that changes nothing, with which an owner makes itself known.
+// EmptyRecord returns a record without changes. A new owner appends it to make its epoch known.
 func EmptyRecord() []byte {
 	b := Batch{}
 	record, _ := b.appendPiece(nil, 0)
 	return record
 }
 
-// Sum reads all of the store, and returns a hash of it, and the place of the last record that it has.
+// Sum reads the whole store, and returns a hash of it and the place of the last record that the
+// store has.
 func (c *Copy) Sum() (at journal.Seq, sum string, err error) {
 	at, snapshot, err := c.snapshot()
 	if err != nil {
@@ -147,7 +152,7 @@ func (c *Copy) Sum() (at journal.Seq, sum string, err error) {
 	return at, hex.EncodeToString(h.Sum(nil)[:8]), nil
 }
 
-// snapshot returns the store as it is behind a record.
+// snapshot returns a snapshot of the store, and the place of the last record that the snapshot has.
 func (c *Copy) snapshot() (journal.Seq, *pebble.Snapshot, error) {
 	w := c.disk.writer
 	w.writing.Lock()
@@ -158,7 +163,7 @@ func (c *Copy) snapshot() (journal.Seq, *pebble.Snapshot, error) {
 	return c.disk.summary.get().applied, c.disk.db.NewSnapshot(), nil
 }
 
-// addSum adds the keys of a kind.
+// addSum adds the keys and values of a kind to the hash.
 func (c *Copy) addSum(h hash.Hash, from pebble.Reader, kind byte) error {
 	it, err := from.NewIter(&pebble.IterOptions{LowerBound: []byte{kind}, UpperBound: []byte{kind + 1}})
 	if err != nil {
@@ -173,7 +178,7 @@ func (c *Copy) addSum(h hash.Hash, from pebble.Reader, kind byte) error {
 		}
 		binary.BigEndian.PutUint32(length[:], uint32(len(it.Key())))
 		binary.BigEndian.PutUint32(length[4:], uint32(len(value)))
-		_, _ = h.Write(length[:]) // a hash takes all
+		_, _ = h.Write(length[:]) // a hash never returns an error
 		_, _ = h.Write(it.Key())
 		_, _ = h.Write(value)
 	}

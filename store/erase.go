@@ -14,23 +14,25 @@ import (
 
 // An Eraser is a store from which single notes are removed for good.
 type Eraser interface {
-	// EachNote passes all notes of a moment to f, until that returns an error. Batch.Note and Batch.Erase change them.
+	// EachNote passes all notes of one moment to f. It stops when f returns an error. f may change them
+	// with Batch.Note and Batch.Erase.
 	EachNote(ctx context.Context, f func(*Note) error) error
-	// IsStill reports whether a note is as it was.
+	// IsStill reports whether a note is unchanged since it was passed.
 	IsStill(*Note) (bool, error)
-	// Purge removes from the disk what was deleted or replaced before. It writes most of the store anew. change commits a
-	// change, which may be an empty one.
+	// Purge removes data from the disk that was deleted or replaced before. It writes most of the store
+	// again. change must commit a change, which may be empty.
 	Purge(ctx context.Context, change func() error) error
 }
 
-// A Note is a note with its day. Its octets are the callee's until it returns.
+// A Note is a note with its day. The function that it is passed to may use its octets only until
+// the function returns.
 type Note struct {
 	Kind       Kind
 	Key, Value []byte
 	Day        uint32
 }
 
-// EraserOf returns what removes single notes from a store, nil if nothing can.
+// EraserOf returns the Eraser of a store, or nil if the store has no Eraser.
 func EraserOf(s Store) Eraser {
 	switch s := s.(type) {
 	case *durable:
@@ -88,17 +90,17 @@ func (e *diskEraser) IsStill(v *Note) (bool, error) {
 	return bytes.Equal(value, v.Value), nil
 }
 
-// A wiper is a journal that overwrites what is not needed any more.
+// A wiper is a journal that can overwrite files which are not needed any more.
 type wiper interface {
-	Renew()      // the next record begins a file
-	Wipe() error // overwrites the files that have no record that is needed
+	Renew()      // the next record begins a new file
+	Wipe() error // overwrites the files whose records are not needed any more
 }
 
 // Purge implements Eraser.
 func (e *diskEraser) Purge(ctx context.Context, change func() error) error {
 	j, wipes := e.disk.journal.(wiper)
 	if wipes {
-		if err := j.Wipe(); err != nil { // the next file was used before, too
+		if err := j.Wipe(); err != nil { // the next file may have old records too
 			return err
 		}
 		j.Renew()
@@ -123,7 +125,8 @@ func (e *diskEraser) Purge(ctx context.Context, change func() error) error {
 	return e.disk.monitor.failure()
 }
 
-// compact writes the tables anew, on a goroutine of its own, because pebble's calls may never return after a fault.
+// compact writes the tables again. It uses a goroutine of its own, because after a fault pebble's
+// calls may never return.
 func (e *diskEraser) compact(ctx context.Context) error {
 	done := make(chan error, 1)
 	go func() {
@@ -169,5 +172,5 @@ func (e *memoryEraser) IsStill(v *Note) (bool, error) {
 	return ok && n.day == v.Day && bytes.Equal(n.value, v.Value), nil
 }
 
-// Purge implements Eraser: nothing is on a disk.
+// Purge implements Eraser. It does nothing, because a store in memory has nothing on disk.
 func (*memoryEraser) Purge(context.Context, func() error) error { return nil }

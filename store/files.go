@@ -17,11 +17,11 @@ import (
 	"pmg/store/ballast"
 )
 
-// A files is the names of the files that a store cannot do without: tables, logs, manifests and
-// markers. Its zero value is empty.
+// A files is the set of files that a store needs: tables, logs, manifests and markers. Its zero
+// value is empty.
 type files struct {
 	mu    sync.Mutex
-	names map[string]bool // without their directory
+	names map[string]bool // file names without directory
 }
 
 func (f *files) add(name string) {
@@ -36,14 +36,14 @@ func (f *files) add(name string) {
 	f.names[filepath.Base(name)] = true
 }
 
-// remove is called before a file is removed, or gets another name.
+// remove removes a name. It is called before a file is removed or renamed.
 func (f *files) remove(name string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	delete(f.names, filepath.Base(name))
 }
 
-// missing returns those that are not among the names.
+// missing returns the files of the set that are not in names.
 func (f *files) missing(names []string) (missing []string) {
 	there := make(map[string]bool, len(names))
 	for _, name := range names {
@@ -59,15 +59,16 @@ func (f *files) missing(names []string) (missing []string) {
 	return missing
 }
 
-// has reports whether a file is one of them.
+// has reports whether a file is in the set.
 func (f *files) has(name string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.names[name]
 }
 
-// isRemoved reports whether the store's directory or a file of it was removed, and makes that the
-// store's fault. Pebble would go on writing to files that no other process can find any more.
+// isRemoved reports whether the store's directory or one of the store's files was removed. If so,
+// it records this as the store's fault. Pebble would go on writing to files that no other process
+// can find any more.
 func (g *guard) isRemoved() bool {
 	gone := lockName
 	if !g.isGone(lockName) {
@@ -77,7 +78,7 @@ func (g *guard) isRemoved() bool {
 		}
 		i := slices.IndexFunc(g.files.missing(names), func(name string) bool {
 			gone = name
-			return g.isGone(name) && g.files.has(name) // pebble may have made it since, or removed it
+			return g.isGone(name) && g.files.has(name) // pebble may have made or removed the file meanwhile
 		})
 		if i < 0 {
 			return false
@@ -87,14 +88,15 @@ func (g *guard) isRemoved() bool {
 	return true
 }
 
-// isGone reports whether there is no file of a name in the store's directory.
+// isGone reports whether the store's directory has no file with this name.
 func (g *guard) isGone(name string) bool {
 	_, err := g.FS.Stat(g.FS.PathJoin(g.dir, name))
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// checkDir refuses a directory without a store that holds other files, or a part of a store,
-// because pebble would make a new store there and remove the files that look like its own.
+// checkDir returns an error if a directory has no store but has other files, or if it has only a
+// part of a store. Otherwise pebble would make a new store there and remove files that look like
+// its own.
 func (s *durable) checkDir() error {
 	fs, dir := s.guard, s.monitor.dir
 	desc, err := pebble.Peek(dir, fs)
@@ -128,8 +130,8 @@ func (s *durable) checkDir() error {
 // lockName is the file that pebble locks.
 const lockName = "LOCK"
 
-// errPart is the error about a directory with a part of a store. A store that a power cut has hit
-// while it was made has neither tables nor a journal.
+// errPart returns the error for a directory with only a part of a store. A store whose creation was
+// interrupted by a power cut has neither tables nor a journal, and is no error.
 func errPart(name string) error {
 	return fmt.Errorf(
 		"the directory holds %s of a store whose manifest or marker is missing: restore all files of the store, or move "+
@@ -142,12 +144,13 @@ func isTable(name string) bool {
 	return strings.HasSuffix(name, ".sst") || strings.HasSuffix(name, ".blob")
 }
 
-// isForeign reports whether a file is neither of a store nor usual in the root of a file system.
+// isForeign reports whether a file belongs neither to a store nor to the usual files in the root of
+// a file system.
 func isForeign(name string) bool {
 	switch name {
 	case lockName, "CURRENT", ballast.Name, journalDir, originName, "outcomes", "lost+found":
 		return false
-	case "seal", "seal.new": // of format 1
+	case "seal", "seal.new": // files of format 1
 		return false
 	}
 	for _, prefix := range []string{".", "MANIFEST-", "OPTIONS-", "marker.", "temporary."} {
@@ -168,12 +171,12 @@ func (p private) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) 
 		return nil, asFull(err)
 	}
 	if f.Fd() != vfs.InvalidFd {
-		_ = syscall.Fchmod(int(f.Fd()), 0o600) // not every file system has modes
+		_ = syscall.Fchmod(int(f.Fd()), 0o600) // the error is ignored, because not every file system has modes
 	}
 	return roomy{f}, nil
 }
 
-// A roomy is a file for which a quota that is used up is a disk that is full.
+// A roomy is a file that reports an exceeded quota as a full disk.
 type roomy struct{ vfs.File }
 
 func (f roomy) Write(b []byte) (int, error) {
@@ -202,8 +205,8 @@ func asFull(err error) error {
 
 func (p private) MkdirAll(name string, _ os.FileMode) error { return p.FS.MkdirAll(name, 0o700) }
 
-// makeDir makes a directory, and those that it is in, where they are missing, and syncs their parents. Only their owner may look
-// into them.
+// makeDir makes a directory and its missing parents, and syncs their parents. Only the owner may
+// access the new directories.
 func makeDir(fs vfs.FS, dir string) error {
 	if _, err := fs.Stat(dir); err == nil {
 		return nil
@@ -219,7 +222,7 @@ func makeDir(fs vfs.FS, dir string) error {
 	return syncParent(fs, dir)
 }
 
-// syncParent syncs the directory that a directory is in.
+// syncParent syncs the parent of a directory.
 func syncParent(fs vfs.FS, dir string) error {
 	parent, err := fs.OpenDir(fs.PathDir(dir))
 	if err != nil {

@@ -12,14 +12,14 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// A fault is why a store takes no batches any more. The first one counts.
+// A fault is the error after which a store accepts no more batches. Only the first error counts.
 type fault struct {
 	once sync.Once
-	done chan struct{} // closed when there is one
+	done chan struct{} // closed when there is a fault
 	err  error         // set before done is closed
-	tell func(error)   // called once, on a goroutine of its own
+	tell func(error)   // called once with the error, on a goroutine of its own
 
-	opening atomic.Bool // errors are pebble's: it returns them from Open
+	opening atomic.Bool // the store is being opened: pebble returns errors from Open, so they are not faults
 }
 
 func newFault(tell func(error)) *fault {
@@ -46,47 +46,49 @@ func (f *fault) get() error {
 	}
 }
 
-// A guard stands between pebble and the file system. Files outside of the store's directory, as
-// those of a backup, are not the store's: they go to another file system, and their errors to
-// whoever has made them.
+// A guard stands between pebble and the file system. Files outside of the store's directory, such
+// as those of a backup, do not belong to the store: another file system handles them, and their
+// errors are returned to the caller.
 //
-// Pebble does not go on when its manifest cannot be written: it calls Fatalf, panics,
-// or unlocks a mutex twice, which cannot be recovered. The guard keeps the error as the store's
-// fault instead, and reports success to pebble. From then on nothing is written to the disk any
-// more, and the store reports the fault to every caller.
+// Pebble does not go on when its manifest cannot be written: it calls Fatalf, panics, or unlocks a
+// mutex twice, which cannot be recovered. Therefore the guard records the error as the store's
+// fault, and reports success to pebble. From then on nothing is written to the disk any more, and
+// the store reports the fault to every caller.
 //
-// Pebble writes a table again as soon as that has failed. The guard delays it.
+// If the writing of a table fails, pebble tries again immediately. The guard delays the new
+// attempt.
 type guard struct {
 	vfs.FS
-	dir      string  // of the store, clean
-	others   private // for files elsewhere
-	files    files   // of the store
+	dir      string  // directory of the store, cleaned
+	others   private // file system for files outside of the store's directory
+	files    files   // files that the store needs
 	fault    *fault
-	released chan struct{} // closed when pebble closes after a fault
-	pause    time.Duration // between a table that could not be written and the next attempt
-	failedAt atomic.Int64  // when a table could not be written, in Unix nanoseconds
+	released chan struct{} // closed when pebble is closed after a fault
+	pause    time.Duration // pause between a failed attempt to write a table and the next attempt
+	failedAt atomic.Int64  // when the writing of a table last failed, in Unix nanoseconds
 	reading  atomic.Pointer[string]
 
 	mu      sync.Mutex
-	removed []string // while the store is being opened
+	removed []string // files that pebble removed while the store is being opened
 }
 
-// isLog reports whether a file is a log of pebble's.
+// isLog reports whether a file is a log of pebble.
 func isLog(name string) bool { return strings.HasSuffix(name, ".log") }
 
 // isManifest reports whether a file is pebble's list of its tables.
 func isManifest(name string) bool { return strings.HasPrefix(filepath.Base(name), "MANIFEST-") }
 
-// isVital reports whether pebble does not go on without a file: a log, a manifest, or a marker,
-// whose name says which manifest counts.
+// isVital reports whether pebble cannot continue without a file: a log, a manifest, or a marker.
+// The name of a marker says which manifest is in use.
 func isVital(name string) bool {
 	return isLog(name) || isManifest(name) || strings.HasPrefix(filepath.Base(name), "marker.")
 }
 
-// belongs reports whether a file is the store's.
+// belongs reports whether a file is in the store's directory.
 func (g *guard) belongs(name string) bool { return filepath.Dir(name) == g.dir }
 
-// swallow records an error as the store's fault, and reports whether pebble is not to see it.
+// swallow records an error as the store's fault, and reports whether the error must be hidden from
+// pebble.
 func (g *guard) swallow(err error) bool {
 	if g.fault.opening.Load() {
 		return false
@@ -95,7 +97,7 @@ func (g *guard) swallow(err error) bool {
 	return true
 }
 
-// table records the error of an operation on another file, which pebble tries again.
+// table records and returns an error of an operation on a table, which pebble tries again.
 func (g *guard) table(err error) error {
 	if err != nil {
 		g.failedAt.Store(time.Now().UnixNano())
@@ -103,11 +105,11 @@ func (g *guard) table(err error) error {
 	return err
 }
 
-// rest waits before the next table is begun: after a fault until pebble closes, because there
-// is nothing more to write, and after an error for the pause.
+// rest waits before the next table is begun. After a fault it waits until pebble is closed, because
+// nothing may be written any more. After an error with a table it waits for the pause.
 func (g *guard) rest() error {
 	if failed := g.failedAt.Load(); failed != 0 {
-		wait := min(time.Until(time.Unix(0, failed).Add(g.pause)), g.pause) // the clock may have been set back
+		wait := min(time.Until(time.Unix(0, failed).Add(g.pause)), g.pause) // limited, because the clock may have been set back
 		select {
 		case <-time.After(wait):
 		case <-g.fault.done:
@@ -138,10 +140,12 @@ func (g *guard) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
 	return g.vital(f, name, err)
 }
 
-// MkdirAll makes the directory of a backup, which holds texts and numbers.
+// MkdirAll makes the directory of a backup with access for its owner only, because a backup holds
+// texts and numbers.
 func (g *guard) MkdirAll(name string, _ os.FileMode) error { return g.others.MkdirAll(name, 0o700) }
 
-// vital is a new file that is vital, or one that writes nowhere if it could not be made.
+// vital returns a new file that is vital. If the file could not be made, it returns a file that
+// writes nowhere.
 func (g *guard) vital(f vfs.File, name string, err error) (vfs.File, error) {
 	if err == nil {
 		return g.wrap(f, name), nil
@@ -175,7 +179,7 @@ func (g *guard) OpenReadWrite(name string, c vfs.DiskWriteCategory, opts ...vfs.
 	return g.wrap(f, name), err
 }
 
-// OpenDir opens the directory, which pebble syncs when it has begun a log.
+// OpenDir opens the directory, which pebble syncs after it has begun a log.
 func (g *guard) OpenDir(name string) (vfs.File, error) {
 	if filepath.Clean(name) != g.dir {
 		return g.others.OpenDir(name)
@@ -212,8 +216,9 @@ func (g *guard) Rename(old, name string) error {
 	return err
 }
 
-// Remove does nothing after a fault, because the file may be needed to recover. While the store is being opened it
-// only records the file: a manifest that has lost its end does not name all tables, and the journal shows that later.
+// Remove removes a file. After a fault it does nothing, because the file may be needed for
+// recovery. While the store is being opened it only records the file, because a manifest that has
+// lost its end does not name all tables, which is only found later with the journal.
 func (g *guard) Remove(name string) error {
 	if !g.belongs(name) {
 		return g.others.Remove(name)
@@ -239,16 +244,16 @@ func (g *guard) opened() {
 	g.removed = nil
 	g.mu.Unlock()
 	for _, name := range removed {
-		_ = g.Remove(name) // the next opening finds it
+		_ = g.Remove(name) // the next opening removes the file
 	}
 }
 
-// A guarded is a file that pebble writes.
+// A guarded is a file of pebble that a guard watches.
 type guarded struct {
 	vfs.File
 	guard *guard
 	name  string
-	vital bool // or the directory
+	vital bool // the file is vital, or is the directory
 }
 
 // do carries out an operation that changes the file.
@@ -308,7 +313,7 @@ func (f *guarded) Stat() (vfs.FileInfo, error) {
 	return info, err
 }
 
-// A nowhere is a file that forgets what is written to it. It is its own description.
+// A nowhere is a file that discards what is written to it. It is also its own os.FileInfo.
 type nowhere struct {
 	vfs.File
 	name string

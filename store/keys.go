@@ -8,8 +8,10 @@ import (
 	"pmg/store/journal"
 )
 
-// The keys of the pebble engine, each a letter and what follows it. Numbers are big-endian, so
-// that keys are in the order of the numbers. What is newer than the marks is in the journal. Version formatVersion of the layout:
+// formatVersion is the version of the layout below.
+//
+// Each key of the pebble engine begins with a letter. Numbers are big-endian, so that keys are in
+// the order of the numbers. Changes that are newer than the marks are only in the journal. The layout:
 //
 //	f                             formatVersion, in 4 octets
 //	w                             marks
@@ -22,7 +24,7 @@ import (
 // ISO 8859-5 or -8: a program that knows neither must not write to a store of format 3.
 const formatVersion = 3
 
-// leastRepaired is the oldest format that a repair can read.
+// leastRepaired is the oldest format that Repair can read.
 const leastRepaired = 2
 
 const (
@@ -34,15 +36,16 @@ const (
 	keyEvent   = 'e'
 )
 
-// noID is above the ids of all messages.
+// noID is higher than the ids of all messages.
 const noID = uint64(math.MaxUint64)
 
-// appendKey appends the key of a kind with a number.
+// appendKey appends a key: the letter of a kind and a number.
 func appendKey(b []byte, kind byte, number uint64) []byte {
 	return binary.BigEndian.AppendUint64(append(b, kind), number)
 }
 
-// numberOf returns the number in the key of a message, a state or an event.
+// numberOf returns the number in the key of a message, a state or an event. It returns false if the
+// key has no number.
 func numberOf(key []byte) (uint64, bool) {
 	if len(key) != 9 {
 		return 0, false
@@ -50,12 +53,12 @@ func numberOf(key []byte) (uint64, bool) {
 	return binary.BigEndian.Uint64(key[1:]), true
 }
 
-// appendDay appends the beginning of the keys of a day.
+// appendDay appends the beginning of the keys of a day's notes.
 func appendDay(b []byte, day uint32) []byte {
 	return binary.BigEndian.AppendUint32(append(b, keyNote), day)
 }
 
-// dayOf returns the day of the key of a note.
+// dayOf returns the day in the key of a note. It returns false if the key has no day.
 func dayOf(key []byte) (uint32, bool) {
 	if len(key) < 5 {
 		return 0, false
@@ -63,28 +66,29 @@ func dayOf(key []byte) (uint32, bool) {
 	return binary.BigEndian.Uint32(key[1:]), true
 }
 
-// Forever is a day until which notes are kept that have no end.
+// Forever is the day of notes that are never removed.
 const Forever = math.MaxUint32 >> 1
 
-// appendNote appends the kind and the key of a note, as they stand behind its day.
+// appendNote appends the kind and the key of a note, which follow the day in the note's key on
+// disk.
 func appendNote(b []byte, kind Kind, key []byte) []byte {
 	return append(append(append(b, kind...), 0), key...)
 }
 
-// Marks are what is known of all messages together, as of the record of the journal at applied. They are written with
-// each batch of pebble's.
+// marks are the store's facts about all messages together, after the record of the journal at the
+// place applied. Each batch of pebble writes the marks too.
 type marks struct {
 	low      uint64      // no message has a lower id
-	last     uint64      // highest id that was ever put
-	messages int64       // put and not deleted
+	last     uint64      // the highest id that was ever put
+	messages int64       // number of messages that were put and not deleted
 	applied  journal.Seq // place of the last record that was carried out
-	moved    journal.Seq // pebble has all that the records up to this place say: a start replays those behind
-	movedID  uint64      // pebble has the messages up to this id, and the others are young
+	moved    journal.Seq // pebble has all changes of the records up to this place; a start replays the later records
+	movedID  uint64      // pebble has the messages up to this id; messages with higher ids are young
 }
 
 const (
 	marksLen       = 48
-	marksOfFormat1 = 24 // the first three
+	marksOfFormat1 = 24 // only the first three fields
 )
 
 func (m marks) append(b []byte) []byte {
@@ -116,29 +120,31 @@ func decodeMarks(b []byte) (marks, error) {
 	return m, nil
 }
 
-// A Kind is what a note is about. Notes of different kinds may have the same key.
+// A Kind is the kind of a note. Notes of different kinds may have the same key.
 //
-// Names of connectors have no dot, so that no SMSC has the name of another kind. The names are on the disk.
+// The kinds below begin with a dot. Names of connectors have no dot, so the name of an SMSC is
+// never equal to one of these kinds. Kinds are stored on disk.
 type Kind string
 
-// The kinds, beside those that IDsOf returns. The packages that make the notes say what they hold.
+// The kinds of notes, in addition to those that IDsOf returns. The packages that write the notes
+// document the contents.
 const (
-	KindSeal    Kind = ".seal"     // store: with which key texts are encrypted
-	KindBalance Kind = ".balance"  // gateway/credit: balances, by accounts
+	KindSeal    Kind = ".seal"     // store: the key with which texts are encrypted
+	KindBalance Kind = ".balance"  // gateway/credit: balances of accounts, by name
 	KindPaid    Kind = ".paid"     // gateway/credit: what accounts have paid, by accounts and numbers
-	KindEnded   Kind = ".ended"    // gateway/receipts: how messages have ended, by our ids
-	KindForm    Kind = ".forms"    // gateway/receipts: how SMSCs write ids, by their names
+	KindEnded   Kind = ".ended"    // gateway/receipts: outcomes of messages, by our ids
+	KindForm    Kind = ".forms"    // gateway/receipts: the format of the ids of SMSCs, by name
 	KindKeyword Kind = ".keywords" // gateway/route: keywords of the first parts of long messages
 	KindPart    Kind = ".parts"    // gateway/receipts: outcomes of the parts of long messages
 	KindRequest Kind = ".request"  // gateway/request: results of requests, by their keys
 	KindWait    Kind = ".waits"    // gateway/receipts: long messages that wait for outcomes of parts
 )
 
-// IDsOf returns the kind of the notes of messages by the ids of an SMSC.
+// IDsOf returns the kind of the notes that map an SMSC's ids to our messages.
 func IDsOf(smsc string) Kind { return Kind(smsc) }
 
-// DayLength is the length of the days by which a store keeps notes.
+// DayLength is the length of a day of the notes, in nanoseconds.
 const DayLength = int64(24 * 3600e9)
 
-// DayOf returns the day of a time by the wall clock.
+// DayOf returns the day of a time of the wall clock.
 func DayOf(wall int64) uint32 { return uint32(max(wall, 0) / DayLength) }

@@ -9,38 +9,40 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 )
 
-// A Lister is a store that lists all messages in the order of their ids. A store that is not durable is none, because
-// its messages are in lanes.
+// A Lister is a store that can list all messages in the order of their ids. A store that is not
+// durable is not a Lister, because its messages are only in lanes.
 type Lister interface {
-	// List passes what the store has of messages to f, the highest id first, from the first that is below the one given
-	// (0: from the highest): the entry of a message that it keeps, and of the others the note of a kind whose key is the id, in
-	// eight octets, that of the latest day if there are several. Days before since are left out. It stops behind
-	// limit ids, and returns the last of them, or 0 when there are no more. All is of one moment. What is passed is f's
-	// until it returns; an error of f ends the list, which returns it.
+	// List passes messages to f in descending order of their ids, beginning with the highest id below
+	// below, or with the highest id if below is 0. For a stored message it passes the entry. For other
+	// messages it passes the note of the kind whose key is the id in eight octets; of several notes it
+	// passes the one of the latest day. Notes of days before since are ignored. List stops after limit
+	// ids and returns the last id, or 0 if there are no more. The result reflects one moment. f may use
+	// a Listed only until f returns. An error of f ends the list and is returned.
 	List(kind Kind, below uint64, since uint32, limit int, f func(*Listed) error) (last uint64, err error)
 }
 
-// A Listed is what a store has of a message.
+// A Listed is what List passes of one message.
 type Listed struct {
 	Entry
-	Note []byte // with a Record of nil: the note of its id
+	Note []byte // the note with the message's id, if Record is nil
 }
 
-// A listing walks back over the messages of a moment, and over the notes of their ids.
+// A listing is a walk over the messages of one moment, and over the notes with the ids of messages,
+// from the highest id down.
 type listing struct {
 	store *reader
 	view  *pebble.Snapshot
-	at    []cursor // of the messages, and of each day, the latest first
+	at    []cursor // cursors of the messages, and of the notes of each day, the latest first
 }
 
-// A cursor is an iterator and the id at which it stands; 0: at none.
+// A cursor is an iterator and the id at its position. The id is 0 if the iterator is at no id.
 type cursor struct {
 	*pebble.Iterator
-	prefix int // octets of a key before the id
+	prefix int // octets of a key in front of the id
 	id     uint64
 }
 
-// found records where the iterator stands, and passes over keys that do not end with an id.
+// found records the id at the iterator's position, and skips keys that do not end with an id.
 func (c *cursor) found(ok bool) {
 	for ; ok; ok = c.Prev() {
 		if key := c.Key()[c.prefix:]; len(key) == 8 {
@@ -77,7 +79,7 @@ func (r *reader) List(kind Kind, below uint64, since uint32, limit int, f func(*
 	return last, nil
 }
 
-// open opens a cursor over the ids behind a prefix.
+// open opens a cursor over the keys that consist of a prefix and an id below below.
 func (l *listing) open(prefix []byte, below uint64) error {
 	it, err := l.view.NewIter(
 		&pebble.IterOptions{LowerBound: prefix, UpperBound: binary.BigEndian.AppendUint64(slices.Clone(prefix), below)},
@@ -98,7 +100,8 @@ func (l *listing) close() {
 	_ = l.view.Close()
 }
 
-// walk passes the ids at which the cursors stand, the highest first.
+// walk passes the ids at the cursors to f, the highest first. It returns the last id, or 0 if there
+// are no more.
 func (l *listing) walk(limit int, f func(*Listed) error) (last uint64, err error) {
 	for ; ; limit-- {
 		var e Listed
@@ -126,7 +129,8 @@ func (l *listing) walk(limit int, f func(*Listed) error) (last uint64, err error
 	}
 }
 
-// read reads the message of an id from the first cursor that stands there.
+// read reads the message, or the note, with the id of e. It reads from the first cursor whose
+// position has this id.
 func (l *listing) read(e *Listed) (err error) {
 	if l.at[0].id != e.ID {
 		at := slices.IndexFunc(l.at, func(c cursor) bool { return c.id == e.ID })
@@ -149,7 +153,7 @@ func (l *listing) read(e *Listed) (err error) {
 	return err
 }
 
-// fault returns the error with which a cursor has ended.
+// fault returns the error of a cursor that has failed, or nil.
 func (l *listing) fault() error {
 	for _, c := range l.at {
 		if err := c.Error(); err != nil {

@@ -7,49 +7,50 @@ import (
 	"pmg/sms"
 )
 
-// The versions of the record of a mapping. Each has the lowest that has all of its fields, because
-// there are many.
+// The versions of a mapping's record. A record has the lowest version with all of the mapping's
+// fields, which keeps the many records small.
 const (
 	mappingOfPeer    = 1
-	mappingWithWay   = 2 // with a way to the peer
-	mappingSubmitted = 3 // with what the client has submitted, and perhaps a way to the peer
-	mappingContext   = 4 // with a context, and perhaps the others
-	mappingElsewhere = 5 // our id alone: the mapping is the note of KindEnded that has it
-	mappingNetwork   = 6 // with a network, and perhaps the others
-	mappingPriced    = 7 // with a price, and perhaps the others
+	mappingWithWay   = 2 // with the way to the peer
+	mappingSubmitted = 3 // with the message as the client submitted it, and optionally the way to the peer
+	mappingContext   = 4 // with a context, and optionally the fields above
+	mappingElsewhere = 5 // our id only: the mapping is in the note of KindEnded with this id
+	mappingNetwork   = 6 // with a network, and optionally the fields above
+	mappingPriced    = 7 // with a price, and optionally the fields above
 )
 
-// A Mapping is what a peer's id of a message stands for: all that the gateway needs to give
-// a receipt of the message to the client that submitted it. Times are by the wall clock.
+// A Mapping is stored under a peer's id of a message. It holds all data that the gateway needs to
+// pass a receipt to the client that submitted the message. Times are those of the wall clock.
 type Mapping struct {
-	ID          uint64 // the gateway's
-	Offset      uint16 // these are as in sms.Message
+	ID          uint64 // the gateway's id of the message
+	Offset      uint16 // this and the next fields are as in sms.Message
 	Part, Parts uint8
-	Notify      sms.Notify // what the client has asked for
+	Notify      sms.Notify // the receipts that the client has requested
 
-	Account, Connector []byte // the message's origin
+	Account, Connector []byte // the origin of the message
 	Source, Dest       sms.Address
 	Arrived, DeliverAt int64
 
-	// The way to the peer that has accepted the message, for what its client asks later.
+	// By and PeerID are the way to the peer that has accepted the message, for later requests of the
+	// client.
 	By       []byte // the out connector; empty: none
-	PeerID   []byte // the peer's id
+	PeerID   []byte // the peer's id of the message
 	Flags    sms.Flags
 	Alphabet sms.Alphabet
 
-	Submitted []byte // sms.Message.SubmittedOctets; empty: the message is as the client has submitted it
-	Context   []byte // sms.Message.Context; empty: it has none
+	Submitted []byte // sms.Message.SubmittedOctets; empty: the message is unchanged since the client submitted it
+	Context   []byte // sms.Message.Context; empty: the message has no context
 	Network   sms.Network
-	Price     sms.Money // that its account was charged, and gets back if it is not delivered; 0: nothing
+	Price     sms.Money // charged to the account, and paid back if the message is not delivered; 0: nothing was charged
 }
 
 // KnownID returns the id by which the client knows the message.
 func (v *Mapping) KnownID() uint64 { return v.ID - uint64(v.Offset) }
 
-// WholeID returns an id that all parts of the same long message have in common.
+// WholeID returns an id that all parts of one long message share.
 func (v *Mapping) WholeID() uint64 { return v.ID - uint64(v.Part) }
 
-// walk leads w along the fields of a mapping.
+// walk passes w along the fields of a mapping.
 func (v *Mapping) walk(w *walk) {
 	w.u64("id", &v.ID)
 	w.u16("offset of the id", &v.Offset)
@@ -86,7 +87,8 @@ func (v *Mapping) walk(w *walk) {
 	}
 }
 
-// AppendElsewhere appends the record of a mapping that the note of KindEnded with our id has.
+// AppendElsewhere appends a record that only has our id. The mapping itself is in the note of
+// KindEnded with this id.
 func AppendElsewhere(b []byte, id uint64) []byte {
 	w := walk{mode: writing, b: b}
 	w.begin(mappingElsewhere)
@@ -94,7 +96,7 @@ func AppendElsewhere(b []byte, id uint64) []byte {
 	return w.b
 }
 
-// Elsewhere returns our id if that is all that a record has, and reports whether it is.
+// Elsewhere returns the id of a record that AppendElsewhere made. ok is false for other records.
 func Elsewhere(record []byte) (id uint64, ok bool) {
 	if len(record) != 9 || record[0] != mappingElsewhere {
 		return 0, false
@@ -102,9 +104,8 @@ func Elsewhere(record []byte) (id uint64, ok bool) {
 	return binary.BigEndian.Uint64(record[1:]), true
 }
 
-// MappingOf returns what the peer's id of a message stands for. ahead is how many nanoseconds
-// the wall clock is ahead of the clock that the message's times are by. The mapping's octets
-// are the message's.
+// MappingOf returns the mapping of a message. ahead is how many nanoseconds the wall clock is ahead
+// of the clock of the message's times. The mapping shares its octets with the message.
 func MappingOf(m *sms.Message, ahead int64) Mapping {
 	v := Mapping{
 		ID: m.ID, Offset: m.Offset, Part: m.Part, Parts: m.Parts, Notify: m.Notify,
@@ -117,16 +118,16 @@ func MappingOf(m *sms.Message, ahead int64) Mapping {
 	return v
 }
 
-// TakenBy records the way to the peer that has accepted a message: the out connector, "" where there
-// is none, and the peer's id. The mapping's octets are theirs.
+// TakenBy records the way to the peer that has accepted a message: the out connector, or "" if
+// there is none, and the peer's id. The mapping shares its octets with the arguments.
 func (v *Mapping) TakenBy(connector string, peerID []byte, m *sms.Message) {
 	v.By, v.PeerID, v.Flags, v.Alphabet = octetsOf(connector), peerID, m.Flags, m.Alphabet
 }
 
-// ReportedBy records the out connector whose SMSC has reported what became of a message.
+// ReportedBy records the out connector whose SMSC has reported the outcome of a message.
 func (v *Mapping) ReportedBy(connector string) { v.By = octetsOf(connector) }
 
-// Append appends the mapping as a record.
+// Append appends the mapping, encoded as a record.
 func (v *Mapping) Append(b []byte) []byte {
 	w := walk{mode: writing, b: b}
 	version := uint8(mappingOfPeer)
@@ -150,7 +151,7 @@ func (v *Mapping) Append(b []byte) []byte {
 	return w.b
 }
 
-// CutMapping reads a mapping, and returns what stands behind it.
+// CutMapping decodes the mapping at the beginning of a record. rest is the remainder of the record.
 func CutMapping(record []byte) (v Mapping, rest []byte, err error) {
 	w := walk{b: record}
 	if err := w.version("mapping", mappingPriced); err != nil {
@@ -163,7 +164,7 @@ func CutMapping(record []byte) (v Mapping, rest []byte, err error) {
 	return v, w.b, w.err("mapping")
 }
 
-// DecodeMapping reads what Append has appended. The mapping's octets are the record's.
+// DecodeMapping decodes a record that Append made. The mapping shares its octets with the record.
 func DecodeMapping(record []byte) (v Mapping, err error) {
 	w := walk{b: record}
 	if err := w.version("mapping", mappingPriced); err != nil {

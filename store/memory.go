@@ -14,26 +14,27 @@ import (
 // The limits of a store in memory, without which it would grow forever.
 const (
 	maxAside        = 64 << 20 // octets of messages that are put aside
-	maxMemoryNotes  = 1 << 20  // notes; the oldest make room
-	maxMemoryEvents = 1 << 16  // events; the oldest make room
+	maxMemoryNotes  = 1 << 20  // number of notes; the oldest are dropped
+	maxMemoryEvents = 1 << 16  // number of events; the oldest are dropped
 )
 
-// errAsideFull says that a store in memory keeps as many messages as it may.
+// errAsideFull is the error if a store in memory has reached its limit of messages that are put
+// aside.
 var errAsideFull = errors.New("too many messages are put aside; delete or retry some of them, or use an engine that is durable")
 
-// A memory is the engine that is not durable. Messages in a lane are in the gateway's queues
-// and nowhere else.
+// A memory is the engine that is not durable. Messages in a lane exist only in the gateway's
+// queues.
 type memory struct {
 	mu      sync.Mutex
 	aside   map[uint64]asideMessage
-	ids     []uint64 // of aside, in order
-	octets  int      // of aside
+	ids     []uint64 // sorted ids of aside
+	octets  int      // octets of aside
 	last    uint64   // the highest id that was ever put
 	notes   map[string]note
-	keys    []noteKey // of notes, in the order in which they were made
+	keys    []noteKey // keys of notes, in the order of their creation
 	events  []event
 	commits int64
-	waiting int64 // messages put and not deleted
+	waiting int64 // number of messages put and not deleted
 }
 
 type asideMessage struct{ record, state []byte }
@@ -62,7 +63,8 @@ func NewMemory() Store {
 
 func (s *memory) Durable() bool { return false }
 
-// Commit checks the batch before it carries it out, because half a batch is not carried out.
+// Commit checks the whole batch before it carries out the first operation, because a batch must not
+// be carried out partly.
 func (s *memory) Commit(b *Batch) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -76,15 +78,16 @@ func (s *memory) Commit(b *Batch) error {
 	return nil
 }
 
-// isTooMuch reports whether a batch is refused because of the messages that it puts aside. Only one
-// with messages of peers is: these are refused, and the rest gets through in the next batch.
-// Messages that come from a lane have nowhere else to be.
+// isTooMuch reports whether a batch is refused because it puts too many messages aside. Only a
+// batch with messages of peers is refused: the peers' messages fail, and the remaining changes
+// succeed in the next batch. Messages that come from a lane are never refused, because they would
+// be lost.
 func (s *memory) isTooMuch(b *Batch) bool {
 	if !slices.ContainsFunc(b.ops, func(o op) bool { return o.kind == opPut && !o.stays }) {
 		return false
 	}
 	octets := s.octets
-	sizes := map[uint64]int{} // of messages that the batch keeps or deletes
+	sizes := map[uint64]int{} // sizes of messages that the batch puts aside or deletes
 	for _, o := range b.ops {
 		if o.kind != opKeep && o.kind != opDelete {
 			continue
@@ -142,7 +145,7 @@ func (s *memory) do(b *Batch, o op) {
 }
 
 func (s *memory) keep(id uint64, record, state []byte) {
-	s.last = max(s.last, id) // one that comes from a lane was not put before
+	s.last = max(s.last, id) // a message that comes from a lane was not put before
 	at, _ := slices.BinarySearch(s.ids, id)
 	s.ids = slices.Insert(s.ids, at, id)
 	s.aside[id] = asideMessage{record, state}
@@ -160,7 +163,7 @@ func (s *memory) drop(id uint64) {
 	s.octets -= m.size()
 }
 
-// note stores a note. Of several days the latest counts.
+// note stores a note. If the key has notes of several days, the latest day is kept.
 func (s *memory) note(key string, n note) {
 	if n.day >= s.notes[key].day {
 		s.notes[key] = n
@@ -171,8 +174,7 @@ func (s *memory) note(key string, n note) {
 	}
 }
 
-// forgetFirst removes the note that was made first, unless the same key has a later one
-// for another day.
+// forgetFirst removes the oldest note, unless its key was stored again later for another day.
 func (s *memory) forgetFirst() {
 	k := pop(&s.keys)
 	if n, ok := s.notes[k.key]; ok && n.day == k.day {
@@ -210,8 +212,8 @@ func (s *memory) Scan(from uint64, limit int, f func(*Entry) error) (uint64, err
 	return from, nil
 }
 
-// asideFrom returns the first message whose id is not below from. The function that Scan
-// calls may use the store, so it is called without the lock.
+// asideFrom returns the first message that is put aside and whose id is from or higher. The
+// function that Scan calls may use the store, so it is called without the lock.
 func (s *memory) asideFrom(from uint64) (uint64, asideMessage, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -281,7 +283,7 @@ func (s *memory) Stats() Stats {
 	return Stats{Engine: "memory", Commits: s.commits, Messages: max(s.waiting, 0)}
 }
 
-// Tidy does nothing: what is removed from memory is gone.
+// Tidy implements Store. It does nothing, because removed data takes no memory.
 func (s *memory) Tidy() {}
 
 func (s *memory) Backup(string) error {
@@ -290,7 +292,8 @@ func (s *memory) Backup(string) error {
 
 func (s *memory) Close() error { return nil }
 
-// pop takes the first item off a queue. What is in front of the rest stays until that grows.
+// pop removes and returns the first item of a queue. The memory in front of the rest is only freed
+// when the queue grows.
 func pop[T any](queue *[]T) T {
 	item := (*queue)[0]
 	clear((*queue)[:1])

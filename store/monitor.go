@@ -13,23 +13,23 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// A monitor follows what is wrong with a store. It takes pebble's lines and events; pebble may hold its
-// locks meanwhile, so nothing here waits.
+// A monitor records the problems of a store. It receives pebble's log lines and events. Pebble may
+// hold locks during these calls, so the monitor never waits.
 type monitor struct {
 	dir   string
 	log   zerolog.Logger
 	fault *fault
-	pause time.Duration // between a table that could not be written and the next attempt
+	pause time.Duration // pause between a failed attempt to write a table and the next attempt
 
 	stalls  atomic.Int64
 	slow    atomic.Int64
 	stalled atomic.Bool
-	failing time.Time              // since when the memory table cannot be written; pebble's lock guards it
-	problem atomic.Pointer[string] // the last table that could not be written; nil behind one that could
-	damage  atomic.Pointer[string] // the file that is damaged
+	failing time.Time              // since when the memory table cannot be written; guarded by pebble's lock
+	problem atomic.Pointer[string] // the last error of writing a table; nil after a successful write
+	damage  atomic.Pointer[string] // the damaged file; nil: no damage was found
 }
 
-// failure returns the fault that has ended the store, in words, or nil.
+// failure returns the fault that has ended the store, as an error for operators, or nil.
 func (m *monitor) failure() error {
 	if err := m.fault.get(); err != nil {
 		return fmt.Errorf("the store in %s has failed, and only a restart mends that: %w", m.dir, err)
@@ -37,7 +37,7 @@ func (m *monitor) failure() error {
 	return nil
 }
 
-// readError marks an error that means damage.
+// readError marks an error as damage if the error means damage.
 func (m *monitor) readError(err error) error {
 	if !pebble.IsCorruptionError(err) {
 		return err
@@ -49,7 +49,7 @@ func (m *monitor) readError(err error) error {
 	return fmt.Errorf("%w: %s: %w", ErrDamaged, file, err)
 }
 
-// addTo adds what is wrong to the statistics of the store.
+// addTo adds the problems to the statistics of the store.
 func (m *monitor) addTo(st *Stats) {
 	st.Stalled, st.Stalls, st.Slow = m.stalled.Load(), m.stalls.Load(), m.slow.Load()
 	if p := m.problem.Load(); p != nil {
@@ -63,7 +63,7 @@ func (m *monitor) addTo(st *Stats) {
 	}
 }
 
-// listener returns what pebble calls.
+// listener returns the functions that pebble calls for its events.
 func (m *monitor) listener() *pebble.EventListener {
 	return &pebble.EventListener{
 		BackgroundError: m.backgroundError,
@@ -82,7 +82,7 @@ func (m *monitor) Errorf(format string, args ...any) {
 	m.log.Error().Msgf("store: "+format, args...)
 }
 
-// Fatalf is called where pebble does not know how to go on. It expects that the process ends.
+// Fatalf is called when pebble cannot go on. Pebble expects that the process ends.
 func (m *monitor) Fatalf(format string, args ...any) {
 	all := errFatal{text: fmt.Sprintf(format, args...)}
 	for _, a := range args {
@@ -102,16 +102,16 @@ type errFatal struct {
 func (e errFatal) Error() string { return e.text }
 func (e errFatal) Unwrap() error { return e.cause }
 
-// backgroundError is called when a table could not be written. Pebble tries again.
+// backgroundError is called by pebble when a table could not be written. Pebble then tries again.
 func (m *monitor) backgroundError(err error) {
 	problem := "cannot write a table: " + err.Error()
 	m.problem.Store(&problem)
 	m.log.Error().Err(err).Msg("cannot write a table of the store; trying again")
 }
 
-// flushEnd is called when the memory table was written to the disk, or could not be, before
-// backgroundError. If that fails for long, commits would wait for as long. A full disk is worth
-// the wait, because messages that are taken away make room; other errors are not.
+// flushEnd is called by pebble after each attempt to write the memory table, before
+// backgroundError. While the attempts fail, commits wait. If the disk is full, waiting is useful,
+// because delivered messages make room. Other errors that last become a fault.
 func (m *monitor) flushEnd(info pebble.FlushInfo) {
 	if info.Err == nil || strings.Contains(info.Err.Error(), "empty table") {
 		m.problem.Store(nil)

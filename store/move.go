@@ -6,34 +6,35 @@ import (
 	"pmg/store/journal"
 )
 
-// A moving is how much of what is young is moved to pebble.
+// A moving says which part of the young messages is moved to pebble.
 type moving uint8
 
 const (
-	aLittle  moving = iota // of what leaves
-	newRound               // the same, but that a round begins first if nothing leaves any more
+	aLittle  moving = iota // some of the messages that leave
+	newRound               // the same, but first a new round begins if no message leaves any more
 	everything
 )
 
-// leaveAtOnce is how many messages and states are moved together while others wait for their commit: about a millisecond.
+// leaveAtOnce is how many messages and states are moved together while commits wait, which takes
+// about a millisecond.
 const leaveAtOnce = 500
 
-// A boundary is how far everything was at the end of a round.
+// A boundary is the state of the store at the end of a round.
 type boundary struct {
 	at    journal.Seq
-	id    uint64 // highest that was ever put
+	id    uint64 // highest id that was ever put
 	event uint64
 }
 
-// A mover is what a writer knows of what is moved.
+// A mover is the writer's state of moving young messages to pebble.
 type mover struct {
-	old    boundary // at the end of the round before this one
-	leaves boundary // at the end of the one before that
-	busy   bool     // not all of that has left
-	atOnce uint32   // leaveAtOnce
+	old    boundary // state at the end of the previous round
+	leaves boundary // state at the end of the round before the previous one
+	busy   bool     // some messages up to leaves have not been moved yet
+	atOnce uint32   // leaveAtOnce, or less in tests
 }
 
-// moveSome moves a part of what is young to pebble.
+// moveSome moves a part of the young messages to pebble.
 func (w *writer) moveSome(how moving) error {
 	if how == everything || w.young.isLarge() {
 		return w.moveAll()
@@ -47,7 +48,7 @@ func (w *writer) moveSome(how moving) error {
 	return w.leave()
 }
 
-// leaveRest moves all that leaves, a little at a time.
+// leaveRest moves all messages that leave, a few at a time.
 func (w *writer) leaveRest() error {
 	for {
 		w.writing.Lock()
@@ -68,7 +69,7 @@ func (w *writer) beginRound() {
 	m, event := w.summary.get(), w.summary.lastEvent()
 	now := boundary{m.applied, m.last, event}
 	if now == w.moves.old && w.moves.old.at == m.moved {
-		return // nothing has happened
+		return // nothing has changed since the last round
 	}
 	w.young.mu.Lock()
 	w.young.beginRound(w.moves.old.id)
@@ -76,7 +77,8 @@ func (w *writer) beginRound() {
 	w.moves.old, w.moves.leaves, w.moves.busy = now, w.moves.old, true
 }
 
-// leave moves a few messages that leave. With the last ones the events of their round are moved.
+// leave moves a few of the messages that leave. With the last ones it also moves the events of
+// their round.
 func (w *writer) leave() error {
 	y := w.young
 	w.newBatch()
@@ -115,7 +117,7 @@ func (w *writer) leave() error {
 	return nil
 }
 
-// moveAll moves all that is young, in one batch with the marks that say so.
+// moveAll moves all young messages and events, in one batch with the new marks.
 func (w *writer) moveAll() error {
 	m := w.summary.get()
 	if m.moved == m.applied {
@@ -143,7 +145,8 @@ func (w *writer) moveAll() error {
 	return nil
 }
 
-// applyMoved carries out pebble's batch with the marks that say what it has moved: messages from lowest on, and events up to one.
+// applyMoved carries out pebble's batch, which contains the marks m. lowest is the lowest id of the
+// moved messages. event is the number of the last moved event.
 func (w *writer) applyMoved(m marks, lowest, event uint64) error {
 	if err := w.setMarks(m); err != nil {
 		return err
@@ -155,7 +158,7 @@ func (w *writer) applyMoved(m marks, lowest, event uint64) error {
 	return nil
 }
 
-// addMessage adds a message to pebble's batch, if it is there.
+// addMessage adds a young message to pebble's batch, if it exists.
 func (w *writer) addMessage(id uint64) error {
 	m, ok := w.young.messages[id]
 	if !ok {
@@ -170,7 +173,8 @@ func (w *writer) addMessage(id uint64) error {
 	return w.batch.Set(w.key, m.state, nil)
 }
 
-// addEvents adds the events up to a number to pebble's batch, and returns the number of the last one.
+// addEvents adds the young events up to a number to pebble's batch. last is the number of the last
+// one.
 func (w *writer) addEvents(upTo uint64) (last uint64, err error) {
 	for _, e := range w.young.events {
 		if e.number > upTo {

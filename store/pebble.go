@@ -23,23 +23,25 @@ import (
 	"pmg/store/seal"
 )
 
-// Options are how a durable store is opened.
+// Options are the parameters with which a durable store is opened.
 type Options struct {
-	FS       vfs.FS         // nil: the operating system's
-	Log      zerolog.Logger // events of the store: a slow disk, stalls, faults
-	Fatal    func(error)    // called once, when the store takes no batches any more: the process is to end
-	MaxFiles int            // tables that are open at the same time; 0: maxFiles
-	Ballast  int64          // octets of a file that is removed when the disk is full, so that there is room to drain
-	// Journal is one to which several nodes append, for OpenCopy; nil: the store has its own.
+	FS       vfs.FS         // nil: the file system of the operating system
+	Log      zerolog.Logger // log for events of the store: a slow disk, stalls, faults
+	Fatal    func(error)    // called once, when the store accepts no more batches; the process should end
+	MaxFiles int            // maximum number of open tables; 0: maxFiles
+	Ballast  int64          // size of a file that is removed when the disk is full, so that messages can be drained
+	// Journal is the journal of several nodes, for OpenCopy. nil: the store has its own journal.
 	Journal journal.Journal
-	Origin  string // of that journal: no other has the same
-	// Keys are those that messages are encrypted with, the first one from now on, of 32 octets each; none: they are not.
+	Origin  string // unique name of Journal
+	// Keys are the encryption keys of messages, of 32 octets each. The first key encrypts new messages.
+	// If there are no keys, messages are not encrypted.
 	Keys [][]byte
-	// LockWait is how long another process may still have the store open, as a command has that copies it.
+	// LockWait is for how long Open waits for another process that has the store open, such as a
+	// command that copies it.
 	LockWait time.Duration
 
-	noSync     bool          // for a test that shows what the others prove
-	segment    int64         // for tests; 0: that of package file
+	noSync     bool          // for a test which shows that the other tests need syncs
+	segment    int64         // for tests; 0: the default of package file
 	atOnce     uint32        // for tests; 0: leaveAtOnce
 	retryPause time.Duration // for tests; 0: a second
 	memTable   uint64        // for tests, so that tables are written often; 0: memTableSize
@@ -47,41 +49,41 @@ type Options struct {
 
 // The settings of pebble. They were measured with batches of 1 to 1,000 messages.
 const (
-	memTableSize  = 16 << 20 // larger ones double the disk space and the latency of the slowest commits
+	memTableSize  = 16 << 20 // larger tables double the disk space and the latency of the slowest commits
 	memTables     = 4
 	blockCache    = 64 << 20
 	maxFiles      = 1000
 	l0Compaction  = 4
 	l0StopWrites  = 24
 	bloomBits     = 10
-	slowDisk      = 2 * time.Second // an operation that takes longer is counted
-	retryPause    = time.Second     // between a table that could not be written and the next attempt
-	maxBatchKept  = 4 << 20         // largest storage that the pebble batch keeps
+	slowDisk      = 2 * time.Second // operations on the disk that take longer are counted as slow
+	retryPause    = time.Second     // pause between a failed attempt to write a table and the next attempt
+	maxBatchKept  = 4 << 20         // maximum size of the storage that the pebble batch keeps
 	formatPebble  = pebble.FormatValueSeparation
-	flushRanges   = time.Minute // for which a range that is deleted stays in the memory table at most
-	flushAttempts = 8           // pauses after which a memory table that cannot be written is a fault
-	flushWait     = time.Minute // for a disk that is full
+	flushRanges   = time.Minute // how long a deleted range stays in the memory table at most
+	flushAttempts = 8           // number of pauses after which a memory table that cannot be written is a fault
+	flushWait     = time.Minute // the same for a full disk
 	lockPause     = 100 * time.Millisecond
-	closePauses   = 4 // pauses for which Close waits for a commit that may never return
+	closePauses   = 4 // number of pauses for which Close waits for a commit that may never return
 )
 
-// A durable is the engine that keeps messages on disk: in a journal, and in pebble.
+// A durable is the engine that keeps messages on disk, in a journal and in pebble.
 type durable struct {
-	manifest   string // at the opening
+	manifest   string // name of the manifest when the store was opened
 	guard      *guard
 	health     io.Closer
 	ballast    *ballast.File
 	monitor    *monitor
 	lock       *pebble.Lock
 	summary    summary
-	oldKeyUpTo uint64 // id of the last message that was stored before the key in use; set at the opening
-	*reader           // the Index
+	oldKeyUpTo uint64 // id of the last message stored before the current key; set when the store is opened
+	*reader           // implements Index
 	journal    journal.Journal
 	writer     *writer
 	tidier     *tidier
 }
 
-// Open opens the store in a directory, and makes it if there is none.
+// Open opens the store in a directory, and creates the store if it does not exist.
 func Open(dir string, o Options) (Store, error) {
 	s := newDurable(dir, o)
 	if err := s.open(o); err != nil {
@@ -168,7 +170,7 @@ func (s *durable) openLocked(o Options) error {
 	s.writer = newWriter(s.reader, s.journal, o)
 	s.tidier = &tidier{reader: s.reader, writer: s.writer, monitor: s.monitor, summary: &s.summary}
 	if o.Journal != nil {
-		return nil // the copy's user replays
+		return nil // the user of a copy replays the journal
 	}
 	if err := s.replay(); err != nil {
 		s.monitor.fault.set(err)
@@ -182,7 +184,7 @@ func (s *durable) openLocked(o Options) error {
 	return nil
 }
 
-// lockError says what a directory that cannot be locked means.
+// lockError explains the error of locking a directory.
 func lockError(err error) error {
 	var number syscall.Errno
 	if errors.As(err, &number) && number != syscall.EAGAIN {
@@ -191,7 +193,7 @@ func lockError(err error) error {
 	return fmt.Errorf("%w; stop that gateway, or give this one another store.dir", ErrLocked)
 }
 
-// settings returns pebble's options.
+// settings returns the options for pebble.
 func (s *durable) settings(from Options) *pebble.Options {
 	o := &pebble.Options{
 		FS:                          s.guard,
@@ -212,7 +214,7 @@ func (s *durable) settings(from Options) *pebble.Options {
 	if from.memTable > 0 {
 		o.MemTableSize = from.memTable
 	}
-	if from.MaxFiles > 0 { // less than MaxOpenFiles can ask for
+	if from.MaxFiles > 0 { // less than the default of MaxOpenFiles
 		o.FileCache = pebble.NewFileCache(1, from.MaxFiles)
 	}
 	for i := range o.Levels {
@@ -221,8 +223,8 @@ func (s *durable) settings(from Options) *pebble.Options {
 	return o
 }
 
-// openPebble opens the database on a goroutine of its own, because pebble tries forever to
-// write a table on a disk that does not take one, and panics over some kinds of damage.
+// openPebble opens the database on a goroutine of its own. The reasons are that pebble retries
+// without end if a table cannot be written, and panics at some kinds of damage.
 func (s *durable) openPebble(o *pebble.Options) (*pebble.DB, error) {
 	type result struct {
 		db  *pebble.DB
@@ -230,7 +232,7 @@ func (s *durable) openPebble(o *pebble.Options) (*pebble.DB, error) {
 	}
 	opened := make(chan result, 1)
 	if files := o.FileCache; files != nil {
-		defer files.Unref() // the database has a reference of its own
+		defer files.Unref() // the database has its own reference
 	}
 	go func() {
 		var r result
@@ -250,10 +252,11 @@ func (s *durable) openPebble(o *pebble.Options) (*pebble.DB, error) {
 	}
 }
 
-// namesFile finds the file that an error is about. A table that is unknown may be missing, or what names it is damaged.
+// namesFile matches the name of a file in an error. An unknown table may be missing, or the file
+// that names it may be damaged.
 var namesFile = regexp.MustCompile(`\b\d{6}\.sst\b|\btable \d{6}\b|\bMANIFEST-\d+|\bOPTIONS-\d+|\.journal\b`)
 
-// openError says what it means that the store cannot be opened.
+// openError explains an error of opening the store.
 func (s *durable) openError(err error) error {
 	var number syscall.Errno
 	switch {
@@ -269,7 +272,7 @@ func (s *durable) openError(err error) error {
 		if name := s.guard.reading.Load(); name != nil {
 			file = *name
 		}
-		if !namesFile.MatchString(err.Error()) { // pebble names the one that it complains of, or none
+		if !namesFile.MatchString(err.Error()) { // pebble names the damaged file, or no file
 			err = fmt.Errorf("%w (last file read: %s)", err, file)
 		}
 		err = fmt.Errorf("%w: %w", ErrDamaged, err)
@@ -277,7 +280,7 @@ func (s *durable) openError(err error) error {
 	return fmt.Errorf("%w; pmg store repair puts it aside and saves what can be read", err)
 }
 
-// load reads what the engine has in memory of the store, and marks a new store as its own.
+// load reads the data that the engine keeps in memory, and marks a new store.
 func (s *durable) load() error {
 	if err := s.loadFormat(); err != nil {
 		return err
@@ -307,7 +310,8 @@ func (s *durable) load() error {
 
 var errNoFormat = errors.New("it has no format: a part of it is missing, or it was not written by pmg")
 
-// loadFormat checks the format, and writes the one of this version into a store that is empty or has an earlier one.
+// loadFormat checks the format of the store. It writes the current format to a store that is empty
+// or has an earlier format.
 func (s *durable) loadFormat() error {
 	format, ok, err := s.get([]byte{keyFormat})
 	switch {
@@ -332,11 +336,11 @@ func (s *durable) loadFormat() error {
 	if err := s.db.Set([]byte{keyFormat}, binary.BigEndian.AppendUint32(nil, formatVersion), pebble.NoSync); err != nil {
 		return err
 	}
-	_ = s.guard.FS.Remove(s.guard.FS.PathJoin(s.monitor.dir, "seal")) // of format 1; nobody reads it any more
+	_ = s.guard.FS.Remove(s.guard.FS.PathJoin(s.monitor.dir, "seal")) // of format 1, and not used any more
 	return s.flush()
 }
 
-// flush writes the memory table.
+// flush writes the memory table to disk.
 func (s *durable) flush() error {
 	flushed, err := s.db.AsyncFlush()
 	if err != nil {
@@ -374,7 +378,7 @@ func (s *durable) Write(b *Batch) error {
 	return s.writer.write(b)
 }
 
-// Commit carries out a batch.
+// Commit implements Store. It carries out a batch.
 func (s *durable) Commit(b *Batch) error {
 	if err := s.monitor.failure(); err != nil {
 		return err
@@ -386,14 +390,14 @@ func (s *durable) Commit(b *Batch) error {
 	return s.writer.commit(b)
 }
 
-// Tidy looks after the files, and then after what is in them.
+// Tidy implements Store. It checks the store's files, and then tidies their contents.
 func (s *durable) Tidy() {
 	if s.monitor.fault.get() != nil || s.guard.isRemoved() {
 		return
 	}
 	s.ballast.Lay()
 	if err := s.writer.askAlone(request{move: newRound}); err == nil {
-		_ = s.writer.leaveRest() // a fault says so itself
+		_ = s.writer.leaveRest() // the store reports a fault itself
 	}
 	s.tidier.tidy()
 	s.writer.trim()
@@ -413,10 +417,10 @@ func (s *durable) Stats() Stats {
 	return st
 }
 
-// move moves what is young to pebble.
+// move moves all young messages and events to pebble.
 func (s *durable) move() error { return s.writer.askAlone(request{move: everything}) }
 
-// writeMarks writes the marks, and begins to write the memory table.
+// writeMarks writes the marks, and starts writing the memory table.
 func (s *durable) writeMarks() error {
 	w := s.writer
 	w.writing.Lock()
@@ -428,7 +432,7 @@ func (s *durable) writeMarks() error {
 	return w.ask(request{batch: true, flush: true})
 }
 
-// Scan moves what is young to pebble, so that it has all.
+// Scan implements Index. It first moves all young messages to pebble, which then has all messages.
 func (s *durable) Scan(from uint64, limit int, f func(*Entry) error) (uint64, error) {
 	if err := s.move(); err != nil {
 		return 0, err
@@ -436,7 +440,7 @@ func (s *durable) Scan(from uint64, limit int, f func(*Entry) error) (uint64, er
 	return s.reader.Scan(from, limit, f)
 }
 
-// List moves what is young to pebble, so that it has all.
+// List implements Lister. It first moves all young messages to pebble, which then has all messages.
 func (s *durable) List(kind Kind, below uint64, since uint32, limit int, f func(*Listed) error) (uint64, error) {
 	if err := s.move(); err != nil {
 		return 0, err
@@ -444,7 +448,8 @@ func (s *durable) List(kind Kind, below uint64, since uint32, limit int, f func(
 	return s.reader.List(kind, below, since, limit, f)
 }
 
-// Backup writes the memory table, and links the tables. An error of the disk that the copy is on is no fault of the store's.
+// Backup implements Store. It writes the memory table, and makes links to the tables. An error of
+// the backup's disk is not a fault of the store.
 func (s *durable) Backup(dir string) error {
 	if err := s.monitor.failure(); err != nil {
 		return err
@@ -457,7 +462,7 @@ func (s *durable) Backup(dir string) error {
 		err = s.db.Checkpoint(dir)
 	}
 	if err == nil {
-		err = makeDir(s.guard.others, s.guard.FS.PathJoin(dir, journalDir)) // a journal that is missing is damage
+		err = makeDir(s.guard.others, s.guard.FS.PathJoin(dir, journalDir)) // made because a missing journal counts as damage
 	}
 	if err == nil {
 		err = s.copyOrigin(dir)
@@ -468,11 +473,12 @@ func (s *durable) Backup(dir string) error {
 	return s.monitor.failure()
 }
 
-// Close writes the memory table, so that the next start has nothing to replay, and closes the database and the journal.
-// After a fault nothing is written, and a commit that cannot return any more is left behind.
+// Close writes the memory table, so that the next start has nothing to replay, and closes the
+// database and the journal. After a fault it writes nothing, and abandons a commit that never
+// returns.
 func (s *durable) Close() error {
 	if s.monitor.fault.get() == nil {
-		_ = s.move() // the next start replays the journal otherwise
+		_ = s.move() // after an error the next start replays the journal
 		s.tidier.seek()
 		_ = s.writeMarks()
 	}
@@ -489,7 +495,7 @@ func (s *durable) Close() error {
 	return nil
 }
 
-// closeAll closes what openLocked has opened, and reports whether that was possible.
+// closeAll closes what openLocked has opened. closed is false if that was not possible.
 func (s *durable) closeAll() (closed bool, err error) {
 	if !s.writer.stop() {
 		return false, nil

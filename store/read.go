@@ -11,16 +11,16 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 )
 
-// A reader is the Index of a store on disk.
+// A reader implements Index for a store on disk.
 type reader struct {
 	db      *pebble.DB
 	young   *young
 	monitor *monitor
 	summary *summary
-	sealer  *seal.Sealer // nil: nothing is encrypted
+	sealer  *seal.Sealer // nil: messages are not encrypted
 }
 
-// open decrypts the record of a message.
+// open decrypts the record of a message, in place of record.
 func (r *reader) open(id uint64, record *[]byte) error {
 	plain, err := r.sealer.Open(id, *record)
 	if errors.Is(err, seal.ErrDamaged) {
@@ -32,10 +32,10 @@ func (r *reader) open(id uint64, record *[]byte) error {
 	return err
 }
 
-// get returns a copy of a value.
+// get returns a copy of a value. The second result is false if the key does not exist.
 func (r *reader) get(key []byte) ([]byte, bool, error) { return r.getInto(nil, key) }
 
-// getInto appends a value to b.
+// getInto appends a value to b. The second result is false if the key does not exist.
 func (r *reader) getInto(b, key []byte) ([]byte, bool, error) {
 	value, closer, err := r.db.Get(key)
 	if errors.Is(err, pebble.ErrNotFound) {
@@ -48,7 +48,7 @@ func (r *reader) getInto(b, key []byte) ([]byte, bool, error) {
 	return b, true, closer.Close()
 }
 
-// iterate opens an iterator over the keys of a kind with numbers from first on.
+// iterate opens an iterator over the keys of a kind with the number first or higher.
 func (r *reader) iterate(from pebble.Reader, kind byte, first uint64) (*pebble.Iterator, error) {
 	it, err := from.NewIter(&pebble.IterOptions{LowerBound: appendKey(nil, kind, first), UpperBound: []byte{kind + 1}})
 	if err != nil {
@@ -57,7 +57,7 @@ func (r *reader) iterate(from pebble.Reader, kind byte, first uint64) (*pebble.I
 	return it, nil
 }
 
-// idOf returns the number of the key at which an iterator stands.
+// idOf returns the number in the key at an iterator's position.
 func idOf(it *pebble.Iterator) (uint64, error) {
 	number, ok := numberOf(it.Key())
 	if !ok {
@@ -66,7 +66,7 @@ func idOf(it *pebble.Iterator) (uint64, error) {
 	return number, nil
 }
 
-// first returns the lowest number of a kind that is not below from.
+// first returns the lowest number of a kind that is from or higher. ok is false if there is none.
 func (r *reader) first(kind byte, from uint64) (number uint64, ok bool, err error) {
 	it, err := r.iterate(r.db, kind, from)
 	if err != nil {
@@ -80,7 +80,7 @@ func (r *reader) first(kind byte, from uint64) (number uint64, ok bool, err erro
 	return number, err == nil, err
 }
 
-// flushed returns the marks that stand in tables.
+// flushed returns the marks that are in tables, and so on disk.
 func (r *reader) flushed() (m marks, err error) {
 	it, err := r.db.NewIter(&pebble.IterOptions{
 		LowerBound: []byte{keyMarks}, UpperBound: []byte{keyMarks + 1}, OnlyReadGuaranteedDurable: true,
@@ -99,7 +99,7 @@ func (r *reader) flushed() (m marks, err error) {
 	return decodeMarks(value)
 }
 
-// findDays returns the days that have notes.
+// findDays returns the days for which there are notes.
 func (r *reader) findDays() ([]uint32, error) {
 	it, err := r.db.NewIter(&pebble.IterOptions{LowerBound: []byte{keyNote}, UpperBound: []byte{keyNote + 1}})
 	if err != nil {
@@ -156,7 +156,7 @@ func cannotRead(id uint64, err error) error {
 	return fmt.Errorf("cannot read message %016x: %w", id, err)
 }
 
-// Scan walks over messages and states side by side, both in the order of ids.
+// Scan walks over messages and states side by side. Both are in the order of ids.
 func (r *reader) Scan(from uint64, limit int, f func(*Entry) error) (uint64, error) {
 	if err := r.monitor.failure(); err != nil {
 		return 0, err
@@ -201,7 +201,7 @@ func (r *reader) scan(from uint64, limit int, f func(*Entry) error) (next uint64
 			return 0, err
 		}
 		for state && bytes.Compare(states.Key()[1:], messages.Key()[1:]) < 0 {
-			if state = states.Next(); !state && states.Error() != nil { // nothing is passed on without its state
+			if state = states.Next(); !state && states.Error() != nil { // a message must not be passed without its state
 				return 0, r.monitor.readError(states.Error())
 			}
 		}
@@ -220,7 +220,7 @@ func (r *reader) scan(from uint64, limit int, f func(*Entry) error) (next uint64
 
 func (r *reader) LastID() uint64 { return r.summary.get().last }
 
-// Lookup asks the latest day first.
+// Lookup implements Index. It searches the latest day first.
 func (r *reader) Lookup(kind Kind, key []byte) ([]byte, bool, error) {
 	if err := r.monitor.failure(); err != nil {
 		return nil, false, err
@@ -252,12 +252,12 @@ func (r *reader) Notes(kind Kind, from []byte, limit int, f func(key, value []by
 	return nil
 }
 
-// notesOf is Notes for a day. It returns how many there were.
+// notesOf passes the notes of one day, as Notes does. It returns how many there were.
 func (r *reader) notesOf(
 	day uint32, kind Kind, from []byte, limit int, f func(key, value []byte) error,
 ) (n int, err error) {
 	begin := appendNote(appendDay(nil, day), kind, nil)
-	end := append(append([]byte(nil), begin[:len(begin)-1]...), 1) // behind the NUL that ends the kind
+	end := append(append([]byte(nil), begin[:len(begin)-1]...), 1) // the end of the range: behind the NUL that ends the kind
 	it, err := r.db.NewIter(&pebble.IterOptions{LowerBound: append(append([]byte(nil), begin...), from...), UpperBound: end})
 	if err != nil {
 		return 0, r.monitor.readError(err)
@@ -276,7 +276,7 @@ func (r *reader) notesOf(
 	return n, r.monitor.readError(it.Error())
 }
 
-// lastEvent returns the highest number of the events, 0 if there are none.
+// lastEvent returns the highest number of an event, or 0 if there are none.
 func (r *reader) lastEvent() (number uint64, err error) {
 	it, err := r.iterate(r.db, keyEvent, 0)
 	if err != nil {
@@ -289,7 +289,7 @@ func (r *reader) lastEvent() (number uint64, err error) {
 	return idOf(it)
 }
 
-// eventsAtOnce is how many young events are copied together.
+// eventsAtOnce is how many young events are copied at a time.
 const eventsAtOnce = 256
 
 func (r *reader) Events(after uint64, limit int, f func(number uint64, line []byte) error) (uint64, error) {
@@ -297,7 +297,7 @@ func (r *reader) Events(after uint64, limit int, f func(number uint64, line []by
 		if err := r.monitor.failure(); err != nil {
 			return after, err
 		}
-		all, first := r.young.eventsAfter(after, min(limit, eventsAtOnce)) // pebble has all of before
+		all, first := r.young.eventsAfter(after, min(limit, eventsAtOnce)) // pebble has all events before first
 		last, n, err := r.movedEvents(after, first, limit, f)
 		if after = last; err != nil {
 			return after, fmt.Errorf("cannot read events: %w", err)
@@ -319,8 +319,8 @@ func (r *reader) Events(after uint64, limit int, f func(number uint64, line []by
 	return after, nil
 }
 
-// movedEvents passes events with numbers above after and below before to f. It returns the number of the last one, and how many
-// there were.
+// movedEvents passes events with numbers above after and below before to f. It returns the number
+// of the last passed event, and how many were passed.
 func (r *reader) movedEvents(
 	after, before uint64, limit int, f func(number uint64, line []byte) error,
 ) (last uint64, n int, err error) {

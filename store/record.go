@@ -2,41 +2,41 @@ package store
 
 import "pmg/sms"
 
-// The record of a message is its head and then its body; the state is a record of its own.
-// The lists of their fields are in the walks below. A later version of either may only be
-// written with a higher version octet.
+// The versions of records. The record of a message consists of its head and its body. The state is
+// a separate record. The walk functions below define the fields. A changed format needs a higher
+// version octet.
 const (
 	recordVersion   = 2
-	recordSubmitted = 3 // with what the client has submitted
+	recordSubmitted = 3 // with the message as the client submitted it
 	recordTagged    = 4 // and with tags
-	recordNetwork   = 5 // and with a network, and perhaps the others
-	recordPriced    = 6 // and with a price, and perhaps the others
+	recordNetwork   = 5 // with a network, and optionally the fields above
+	recordPriced    = 6 // with a price, and optionally the fields above
 	recordLast      = recordPriced
 	stateVersion    = 3
 )
 
-// maxReason is the longest reason that is stored, in octets.
+// maxReason is the maximum length of a stored reason, in octets.
 const maxReason = 1000
 
-// storedFlags are the flags that say something of the message itself. The others are
-// about the queue that it is in.
+// storedFlags are the flags that describe the message itself, and are stored. The other flags
+// describe the message's place in a queue.
 const storedFlags = sms.HasHeader | sms.ReplyPath | sms.RelativeValidity | sms.HasReport | sms.Converted
 
-// A Head is what can be read of a record without the message: all that is needed to
-// give the message its place in a queue.
+// A Head is the part of a record that can be decoded without the rest. It has all data that is
+// needed to queue the message.
 //
-// Its names lie in the record.
+// The names share their octets with the record.
 type Head struct {
-	Account, Connector         []byte // the origin of the message
-	LaneConnector, LaneAccount []byte // the lane that it was accepted for; one of them is empty
+	Account, Connector         []byte // origin of the message
+	LaneConnector, LaneAccount []byte // the lane for which the message was accepted; one of the names is empty
 
-	Arrived, DeliverAt, Expires int64 // by the wall clock; 0: not set
+	Arrived, DeliverAt, Expires int64 // times of the wall clock; 0: not set
 	Priority                    uint8
 	Kind                        sms.Kind
-	Price                       sms.Money // reserved for it; 0: nothing
+	Price                       sms.Money // price reserved for the message; 0: nothing
 }
 
-// walk leads w along the fields of a head.
+// walk passes w along the fields of a head.
 func (h *Head) walk(w *walk) {
 	w.enum("kind", (*uint8)(&h.Kind), uint8(sms.Receipt))
 	w.u8("priority", &h.Priority)
@@ -52,7 +52,7 @@ func (h *Head) walk(w *walk) {
 	}
 }
 
-// A body is what a record has of the message behind its head.
+// A body is the part of a message's record that follows the head.
 type body struct {
 	source, dest         sms.Address
 	text, native         []byte
@@ -65,7 +65,7 @@ type body struct {
 	network              uint32
 }
 
-// walk leads w along the fields of a body.
+// walk passes w along the fields of a body.
 func (b *body) walk(w *walk) {
 	w.enum("protocol", &b.protocol, uint8(sms.LastProtocol))
 	w.u8("protocol identifier", &b.pid)
@@ -97,7 +97,7 @@ func (b *body) walk(w *walk) {
 	}
 }
 
-// walkMessage leads a writing or measuring w along the record of a message.
+// walkMessage passes w, which writes or measures, along the fields of a message's record.
 func walkMessage(w *walk, m *sms.Message, lane Lane) {
 	h := Head{
 		LaneConnector: octetsOf(lane.Connector), LaneAccount: octetsOf(lane.Account),
@@ -131,22 +131,22 @@ func walkMessage(w *walk, m *sms.Message, lane Lane) {
 	b.walk(w)
 }
 
-// AppendRecord appends the record of a message that was accepted for a lane. ahead is how
-// many nanoseconds the wall clock is ahead of the clock that the message's times are by.
+// AppendRecord appends the record of a message that was accepted for a lane. ahead is how many
+// nanoseconds the wall clock is ahead of the clock of the message's times.
 func AppendRecord(b []byte, m *sms.Message, lane Lane, ahead int64) []byte {
 	w := walk{mode: writing, b: b, ahead: ahead}
 	walkMessage(&w, m, lane)
 	return w.b
 }
 
-// RecordSize returns how many octets AppendRecord appends.
+// RecordSize returns how many octets AppendRecord would append.
 func RecordSize(m *sms.Message, lane Lane) int {
 	w := walk{mode: measuring}
 	walkMessage(&w, m, lane)
 	return w.n
 }
 
-// DecodeHead reads the head of a record, and nothing behind it.
+// DecodeHead decodes only the head of a record.
 func DecodeHead(record []byte) (Head, error) {
 	w := walk{b: record}
 	var h Head
@@ -160,8 +160,8 @@ func DecodeHead(record []byte) (Head, error) {
 	return h, nil
 }
 
-// Decode reads a record into an empty message, all but its ID and its Origin. Times are by the
-// clock that the wall clock is ahead of.
+// Decode decodes a record into an empty message, except ID and Origin. The message's times are
+// those of the clock that the wall clock is ahead of by ahead nanoseconds.
 func Decode(record []byte, m *sms.Message, ahead int64) error {
 	w := walk{b: record, ahead: ahead}
 	if err := w.version("message", recordLast); err != nil {
@@ -196,19 +196,20 @@ func Decode(record []byte, m *sms.Message, ahead int64) error {
 	return nil
 }
 
-// A State is what changes of a message while it waits.
+// A State is the part of a message that changes while the message waits.
 type State struct {
-	Lane   Lane   // where it waits now
-	Aside  Aside  // why it waits in no lane
-	Reason string // for people: why it was put aside
+	Lane   Lane   // the lane in which the message waits now
+	Aside  Aside  // why the message waits in no lane
+	Reason string // text for operators: why the message was put aside
 
-	// UnderWay says that a peer may have it: if the gateway is killed now, nobody knows
-	// whether it was sent. It is stored only where such a message must not be sent again.
+	// UnderWay says that a peer may have received the message. If the gateway is killed now, it cannot
+	// find out whether the message was sent. UnderWay is stored only if such a message must not be sent
+	// again.
 	UnderWay bool
 
-	// These are the message's own fields. Batch.Keep stores those of the message.
+	// The fields below are copies of the message's fields. Batch.Keep sets them.
 	Attempts, Losses, Throttles uint8
-	NotBefore                   int64 // by the wall clock; 0: not set
+	NotBefore                   int64 // time of the wall clock; 0: not set
 	Earlier, Sends              uint8
 	Tried, TriedOf              uint16
 }
@@ -218,17 +219,17 @@ type Aside uint8
 
 // The reasons.
 const (
-	InLane      Aside = iota // it waits in its lane
-	Parked                   // no route leads anywhere
-	Quarantined              // something fails at it
-	underWay                 // stands for State.UnderWay in a stored state, because a message cannot be both
-	Orphan                   // it is a receipt, and the message that it belongs to is not known
-	Dead                     // it is an event that its client's server did not take in time
-	Asked                    // it is a receipt, and plugins are asked about it
-	Asides                   // how many there are
+	InLane      Aside = iota // the message waits in its lane
+	Parked                   // no route of the message leads to a lane
+	Quarantined              // the handling of the message has failed
+	underWay                 // stands for State.UnderWay in a stored state, because such a message is never aside
+	Orphan                   // the message is a receipt for an unknown message
+	Dead                     // the message is an event that the client's server did not accept in time
+	Asked                    // the message is a receipt, and plugins are being asked about it
+	Asides                   // number of the reasons
 )
 
-// walk leads w along the fields of a state, whose names are octets on the way.
+// walk passes w along the fields of a state. The names are passed as octets.
 func (s *State) walk(w *walk, connector, account, reason *[]byte) {
 	place := uint8(s.Aside)
 	if s.UnderWay {
@@ -258,7 +259,7 @@ func (s *State) walk(w *walk, connector, account, reason *[]byte) {
 	}
 }
 
-// AppendState appends what has changed of a message, as a record.
+// AppendState appends the state of a message, encoded as a record.
 func AppendState(b []byte, m *sms.Message, s State, ahead int64) []byte {
 	w := walk{mode: writing, b: b, ahead: ahead}
 	w.begin(stateVersion)
@@ -270,7 +271,7 @@ func AppendState(b []byte, m *sms.Message, s State, ahead int64) []byte {
 	return w.b
 }
 
-// DecodeState reads what AppendState has appended.
+// DecodeState decodes a state that AppendState made.
 func DecodeState(state []byte) (State, error) {
 	w := walk{b: state}
 	if err := w.version("message's state", stateVersion); err != nil {
@@ -286,8 +287,8 @@ func DecodeState(state []byte) (State, error) {
 	return s, nil
 }
 
-// Restore gives the message the fields of it that the state holds. Its times are by the
-// clock that the wall clock is ahead of.
+// Restore sets the fields of a message that the state holds. The message's times are those of the
+// clock that the wall clock is ahead of by ahead nanoseconds.
 func (s *State) Restore(m *sms.Message, ahead int64) {
 	m.Attempts, m.Losses, m.Throttles = s.Attempts, s.Losses, s.Throttles
 	m.NotBefore = shift(s.NotBefore, -ahead)

@@ -22,15 +22,15 @@ import (
 	"pmg/store/seal"
 )
 
-// A Report is what is in a store.
+// A Report describes the contents of a store.
 type Report struct {
 	Format                     int
 	Messages, Mappings, Events int64
-	First, Last                uint64   // ids of messages; 0 if there are none
-	Faults                     []string // what could not be read, or is missing
+	First, Last                uint64   // lowest and highest id of a message; 0: there are no messages
+	Faults                     []string // descriptions of what is missing or could not be read
 }
 
-// maxFaults is how many faults a Report names.
+// maxFaults is the maximum number of faults in a Report.
 const maxFaults = 100
 
 func (r *Report) fault(format string, args ...any) {
@@ -39,7 +39,7 @@ func (r *Report) fault(format string, args ...any) {
 	}
 }
 
-// count adds an entry to the report.
+// count counts an entry in the report.
 func (r *Report) count(key, value []byte) {
 	switch key[0] {
 	case keyMessage:
@@ -65,7 +65,7 @@ func (r *Report) count(key, value []byte) {
 	}
 }
 
-// countAll adds all entries.
+// countAll counts all entries of a database.
 func (r *Report) countAll(of pebble.Reader) error {
 	it, err := of.NewIter(nil)
 	if err != nil {
@@ -88,7 +88,7 @@ func (r *Report) message(key, value []byte) {
 		r.fault("the key %q has a wrong length", key)
 		return
 	}
-	if err := Decode(value, new(sms.Message), 0); err != nil && !seal.Is(value) { // nobody has given the key
+	if err := Decode(value, new(sms.Message), 0); err != nil && !seal.Is(value) { // an encrypted record needs its key
 		r.fault("message %016x: %v", id, err)
 	}
 	if r.Messages == 0 {
@@ -98,8 +98,8 @@ func (r *Report) message(key, value []byte) {
 	r.Last = id
 }
 
-// Check reads all of a store that no gateway has open, and reports what is in it. It returns
-// an error if the store cannot be opened, or not be read to its end.
+// Check reads a whole store that no gateway has open, and reports its contents. It returns an error
+// if the store cannot be opened or cannot be read completely.
 func Check(dir string) (Report, error) { return check(vfs.Default, dir) }
 
 func check(fs vfs.FS, dir string) (r Report, err error) {
@@ -130,7 +130,7 @@ func (s *durable) checkAll(r *Report) error {
 		return err
 	}
 	s.reader = &reader{db, newYoung(), s.monitor, &s.summary, nil}
-	changes := db.NewIndexedBatch() // what the journal has, as if pebble had it
+	changes := db.NewIndexedBatch() // the changes that only the journal has
 	defer changes.Close()
 	if err := s.checkJournal(changes); err != nil {
 		return err
@@ -147,15 +147,15 @@ func (s *durable) checkAll(r *Report) error {
 	return nil
 }
 
-// checkJournal adds what the journal has and pebble has not.
+// checkJournal adds the changes that the journal has and pebble does not have.
 func (s *durable) checkJournal(changes *pebble.Batch) error {
 	format, _, err := s.get([]byte{keyFormat})
 	if err != nil || len(format) != 4 || binary.BigEndian.Uint32(format) < leastRepaired {
-		return err // the report says so, or it is an earlier one, which has none
+		return err // the report names the fault, or the store has an earlier format without a journal
 	}
 	m, err := s.flushed()
 	if errors.Is(err, errMarks) {
-		return nil // the report says so
+		return nil // the report names the fault
 	}
 	if err != nil {
 		return err
@@ -169,9 +169,9 @@ func (s *durable) checkJournal(changes *pebble.Batch) error {
 	return err
 }
 
-// Repair puts a store aside that cannot be opened, and makes a new one of what can be read. It
-// returns where the damaged store is now. The report's faults are what could not be read. All
-// entries are in memory meanwhile.
+// Repair moves a damaged store aside, and makes a new store of the entries that can be read. aside
+// is the new directory of the damaged store. The report's faults describe what could not be read.
+// Repair holds all entries in memory.
 func Repair(dir string, now time.Time) (aside string, r Report, err error) {
 	return repair(vfs.Default, dir, now)
 }
@@ -210,7 +210,8 @@ func repair(fs vfs.FS, dir string, now time.Time) (aside string, r Report, err e
 	return aside, r, nil
 }
 
-// namedByManifest compares the tables that are there with those that the manifest names, and returns what is missing.
+// namedByManifest compares the existing tables with the tables that the manifest names. It returns
+// an error that names the missing tables.
 func namedByManifest(fs vfs.FS, dir string, lock *pebble.Lock) error {
 	s := newDurable(dir, Options{FS: fs})
 	defer s.health.Close()
@@ -224,7 +225,8 @@ func namedByManifest(fs vfs.FS, dir string, lock *pebble.Lock) error {
 	return db.Close()
 }
 
-// checkFormat refuses a store that a later version has written, or one that has a log, which this version does not read.
+// checkFormat returns an error if a later version has written the store, or if the store has a log
+// of pebble, which this version does not read.
 func (s *salvage) checkFormat() error {
 	f := s.entries[string(rune(keyFormat))].value
 	if len(f) != 4 {
@@ -239,10 +241,10 @@ func (s *salvage) checkFormat() error {
 	return nil
 }
 
-// saveAtOnce is about how many octets are written together.
+// saveAtOnce is about how many octets are written in one batch.
 const saveAtOnce = 1 << 20
 
-// save makes a store of the entries, and does in it what the journal has.
+// save makes a store of the entries, and then carries out the changes of the journal in it.
 func (s *salvage) save(fs vfs.FS, dir string) (r Report, err error) {
 	if err := fs.RemoveAll(dir); err != nil {
 		return r, err
@@ -266,7 +268,7 @@ func (s *salvage) save(fs vfs.FS, dir string) (r Report, err error) {
 	}
 	if err == nil {
 		fresh.summary.marks.last, fresh.summary.marks.messages = max(fresh.summary.marks.last, r.Last), r.Messages
-		if r.Messages > 0 { // the journal may have one below
+		if r.Messages > 0 { // the journal may have messages with lower ids
 			fresh.summary.marks.low = min(fresh.summary.marks.low, r.First)
 		}
 		fresh.summary.marks.movedID = fresh.summary.marks.last
@@ -278,7 +280,7 @@ func (s *salvage) save(fs vfs.FS, dir string) (r Report, err error) {
 	return r, errors.Join(err, fresh.Close())
 }
 
-// redo does what the journal has, where the tables have the marks.
+// redo carries out the changes of the journal. m are the marks in the tables.
 func (s *salvage) redo(fresh *durable, m marks) error {
 	batch := fresh.db.NewBatch()
 	damages, err := redoInto(batch, fresh.db, m, s.fs, s.dir, func(seq journal.Seq, err error) error {
@@ -298,8 +300,8 @@ func (s *salvage) redo(fresh *durable, m marks) error {
 	return fresh.db.Apply(batch, pebble.NoSync)
 }
 
-// fill writes the entries into an empty store. What is left of messages below the low mark
-// was deleted.
+// fill writes the entries to an empty store. It leaves out messages below the low mark, which were
+// deleted.
 func (s *salvage) fill(fresh *durable) error {
 	batch := fresh.db.NewBatch()
 	for _, key := range slices.Sorted(maps.Keys(s.entries)) {
@@ -322,14 +324,15 @@ func (s *salvage) fill(fresh *durable) error {
 	return fresh.db.Apply(batch, pebble.NoSync)
 }
 
-// A salvage is what can be read of a store's files, whatever its manifest says: of each key the
-// entry with the highest sequence number. What the journal has is done on top of that.
+// A salvage is the collection of all entries that can be read from a store's files, whether or not
+// the manifest names the files. For each key it has the entry with the highest sequence number. The
+// changes of the journal are carried out afterwards.
 type salvage struct {
 	fs      vfs.FS
 	dir     string
 	entries map[string]entry
 	ranges  []deletedRange
-	bad     []string // what could not be read: the file and why
+	bad     []string // files that could not be read, with the reasons
 }
 
 type entry struct {
@@ -343,7 +346,7 @@ type deletedRange struct {
 	seq        uint64
 }
 
-// read reads all files.
+// read reads all files of the store.
 func (s *salvage) read() error {
 	names, err := s.fs.List(s.dir)
 	if err != nil {
@@ -360,11 +363,11 @@ func (s *salvage) read() error {
 	return nil
 }
 
-// deleteRanges removes the entries that lie in a range that was deleted later. It goes through keys and
-// ranges once, in their order: there may be millions of the ones and thousands of the others.
+// deleteRanges removes the entries in ranges that were deleted later. It goes through keys and
+// ranges once, in their order, because there may be millions of keys and thousands of ranges.
 func (s *salvage) deleteRanges() {
 	slices.SortFunc(s.ranges, func(a, b deletedRange) int { return strings.Compare(a.start, b.start) })
-	var open latestFirst // ranges that have begun
+	var open latestFirst // ranges that contain the current key
 	rest := s.ranges
 	for _, key := range slices.Sorted(maps.Keys(s.entries)) {
 		for ; len(rest) > 0 && rest[0].start <= key; rest = rest[1:] {
@@ -379,7 +382,7 @@ func (s *salvage) deleteRanges() {
 	}
 }
 
-// A latestFirst is a heap of ranges.
+// A latestFirst is a heap of ranges. The first one was deleted last.
 type latestFirst []deletedRange
 
 func (h latestFirst) Len() int           { return len(h) }
@@ -394,7 +397,8 @@ func (h *latestFirst) Pop() any {
 	return r
 }
 
-// file reads one file. Damage may have pebble panic, and the other files are read all the same.
+// file reads one file. It recovers from a panic of pebble at damage, so that the other files are
+// still read.
 func (s *salvage) file(name string) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -408,7 +412,7 @@ func (s *salvage) file(name string) (err error) {
 	return nil
 }
 
-// add takes an entry if it is newer than what is known of its key.
+// add stores an entry if it is newer than the known entry of the same key.
 func (s *salvage) add(kind pebble.InternalKeyKind, key, value []byte, seq uint64) {
 	e := entry{seq: seq}
 	switch kind {
@@ -427,13 +431,13 @@ func (s *salvage) add(kind pebble.InternalKeyKind, key, value []byte, seq uint64
 	}
 }
 
-// table reads a table, and passes over its damaged blocks.
+// table reads a table, and skips its damaged blocks.
 func (s *salvage) table(path string) error {
 	f, err := s.fs.Open(path)
 	if err != nil {
 		return err
 	}
-	if info, err := f.Stat(); err == nil && info.Size() == 0 { // its writing had begun
+	if info, err := f.Stat(); err == nil && info.Size() == 0 { // the table was only begun
 		return f.Close()
 	}
 	readable, err := sstable.NewSimpleReadable(f)
@@ -453,7 +457,8 @@ func (s *salvage) table(path string) error {
 	return s.tableKeys(r)
 }
 
-// tableKeys reads a table from its beginning, and from its end if that comes to damage.
+// tableKeys reads a table from its beginning. If it meets damage, it also reads the table backwards
+// from its end.
 func (s *salvage) tableKeys(r *sstable.Reader) error {
 	it, err := r.NewIter(sstable.NoTransforms, nil, nil, sstable.AssertNoBlobHandles)
 	if err != nil {
@@ -477,7 +482,7 @@ func (s *salvage) tableKeys(r *sstable.Reader) error {
 	return damage
 }
 
-// tableRanges reads the ranges that a table deletes.
+// tableRanges reads the deleted ranges of a table.
 func (s *salvage) tableRanges(r *sstable.Reader) error {
 	it, err := r.NewRawRangeDelIter(context.Background(), sstable.NoFragmentTransforms, sstable.NoReadEnv)
 	if err != nil || it == nil {

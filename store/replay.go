@@ -11,12 +11,12 @@ import (
 	"pmg/store/journal/file"
 )
 
-// journalDir is where the journal is, in the directory of the store.
+// journalDir is the name of the journal's directory in the directory of the store.
 const journalDir = "journal"
 
 func (s *durable) journalDir() string { return s.guard.FS.PathJoin(s.monitor.dir, journalDir) }
 
-// openJournal opens the journal. Records that pebble has are not asked for.
+// openJournal opens the journal. It does not require the records whose changes pebble has on disk.
 func (s *durable) openJournal(o Options) (err error) {
 	if err := s.checkOrigin(o.Origin); err != nil || o.Journal != nil {
 		s.journal = o.Journal
@@ -27,7 +27,8 @@ func (s *durable) openJournal(o Options) (err error) {
 	return s.damaged(err, s.summary.marks.moved)
 }
 
-// damaged marks an error that means damage of the journal, where the tables have the records up to a place.
+// damaged marks an error as damage if it means damage of the journal. applied is the place up to
+// which the tables have the changes.
 func (s *durable) damaged(err error, applied journal.Seq) error {
 	d := (*file.Damage)(nil)
 	if !errors.As(err, &d) {
@@ -39,7 +40,7 @@ func (s *durable) damaged(err error, applied journal.Seq) error {
 	return fmt.Errorf("%w: %w", ErrDamaged, err)
 }
 
-// replay does what the journal has and pebble has not on the disk.
+// replay carries out the records of the journal whose changes pebble does not have on disk.
 func (s *durable) replay() error {
 	var b Batch
 	err := s.journal.Follow(s.summary.marks.moved, func(seq journal.Seq, _ journal.ID, record []byte) error {
@@ -56,29 +57,32 @@ func (s *durable) replay() error {
 	return s.damaged(err, s.summary.marks.moved)
 }
 
-// A redo does again what the journal of a store has, for a check or a repair, which do not open the store.
+// A redo carries out the changes of a store's journal for a check or a repair, without opening the
+// store.
 type redo struct {
-	writer writer // of which only what is young, and the batch, are used
-	marks  marks  // in the tables
+	writer writer // only the young messages and the batch of the writer are used
+	marks  marks  // the marks in the tables
 	to     *pebble.Batch
 	batch  Batch
 
-	before  bool            // the tables have the changes of the records so far that are for them
-	gone    map[uint64]bool // messages that these deleted
-	dropped uint64          // number of the last event that these dropped
-	day     uint32          // in front of which these forgot notes
+	before  bool            // the tables already have the changes of the records read so far
+	gone    map[uint64]bool // ids of messages that these records deleted
+	dropped uint64          // number of the last event that these records dropped
+	day     uint32          // these records removed notes of days before this day
 }
 
-// redoInto adds to a batch what is to be done to the tables of a database so that they have what the journal in a store's
-// directory has. It returns what cannot be read. An error about a record is passed to bad, whose error ends it.
+// redoInto adds the changes to a batch that the tables of a database lack, but the journal in the
+// store's directory has. It returns the damage of the journal. It passes an error about a record to
+// bad, and ends if bad returns an error.
 //
-// There may be tables that do not count any more, with messages whose deletion is in none. So the records that are older
-// than the tables are read as well, if they are there: they say again what they have removed.
+// Some tables may be obsolete and have messages whose deletion is in no table. Therefore redoInto
+// also reads records that are older than the tables, if they still exist, and repeats their
+// deletions.
 func redoInto(
 	to *pebble.Batch, db *pebble.DB, m marks, fs vfs.FS, dir string, bad func(journal.Seq, error) error,
 ) ([]*file.Damage, error) {
 	s := &summary{moved: noID} // each event may be in a table
-	s.states.upTo = noID       // and each state
+	s.states.upTo = noID       // each state may be in a table
 	r := &redo{
 		writer: writer{young: newYoung(), summary: s, batch: db.NewBatch()},
 		marks:  m, to: to, before: true, gone: map[uint64]bool{},
@@ -101,7 +105,7 @@ func redoInto(
 	return damages, err
 }
 
-// do does what the batch says whose record is at a place.
+// do carries out the current batch, whose last record is at the place seq.
 func (r *redo) do(seq journal.Seq) error {
 	if seq <= r.marks.applied {
 		r.collect()
@@ -123,7 +127,7 @@ func (r *redo) do(seq journal.Seq) error {
 	return r.to.Apply(r.writer.batch, nil)
 }
 
-// collect records what a batch has removed that the tables have.
+// collect records what the batch removes, if the tables already have the batch's changes.
 func (r *redo) collect() {
 	for _, o := range r.batch.ops {
 		switch o.kind {
@@ -139,7 +143,7 @@ func (r *redo) collect() {
 	}
 }
 
-// remove removes what was collected, before anything else is done.
+// remove carries out the collected removals. It is called before any other change.
 func (r *redo) remove() error {
 	if !r.before {
 		return nil
@@ -158,7 +162,7 @@ func (r *redo) remove() error {
 	return r.to.DeleteRange(appendDay(nil, 0), appendDay(nil, r.day), nil)
 }
 
-// end adds what is young.
+// end adds the young messages and events to the batch.
 func (r *redo) end() error {
 	if err := r.remove(); err != nil {
 		return err

@@ -9,25 +9,27 @@ import (
 	"pmg/store/seal"
 )
 
-// Each key that messages may be encrypted with has a note, so that a start that lacks a key which one of them needs knows it. Its
-// value is what the key has encrypted: the id of the last message that was stored before the key. The name of the key is behind
-// sealKey; a note of earlier versions has none.
+// sealKey is the beginning of the keys of notes about encryption keys. Each encryption key that
+// messages may need has a note, so that a start without this encryption key notices the lack. The
+// note's value is encrypted with the encryption key: the id of the last message that was stored
+// before. The name of the encryption key follows sealKey; notes of earlier versions have no name.
 var sealKey = []byte("key")
 
-// ErrKey says that a store is encrypted with a key that it was not given.
+// ErrKey is the error if a store is encrypted with a key that was not given.
 var ErrKey = errors.New(
 	"its messages are encrypted, and store.key_file has not the key: name the file with it, or the one of before in " +
 		"store.old_key_file",
 )
 
-// checkKeys finds out whether the store can be read with the keys that it was given, and makes a note of the one it is written
-// with. Notes of keys that no message needs any more are erased. A key that comes back into use gets a new note.
+// checkKeys checks whether the store can be read with the given keys, and writes a note about the
+// key for new messages. It erases notes of keys that no message needs any more. A key that is used
+// again gets a new note.
 func checkKeys(s *durable) error {
 	found, err := readSealNotes(s)
 	switch {
 	case err != nil:
 		return err
-	case s.sealer == nil && found.any: // it was encrypted once
+	case s.sealer == nil && found.any: // the store was encrypted earlier
 		return ErrKey
 	case s.sealer == nil:
 		return nil
@@ -44,7 +46,7 @@ func checkKeys(s *durable) error {
 		b.Erase(KindSeal, key, Forever)
 	}
 	if !isNewest {
-		if s.oldKeyUpTo = s.LastID(); found.others { // it has to be above those of the others, to be known as the newest
+		if s.oldKeyUpTo = s.LastID(); found.others { // the id must be higher than those of other keys, to mark the newest key
 			s.oldKeyUpTo = max(s.oldKeyUpTo, found.othersUpTo+1)
 		}
 		value := s.sealer.Append(nil, 0, binary.BigEndian.AppendUint64(nil, s.oldKeyUpTo))
@@ -53,12 +55,12 @@ func checkKeys(s *durable) error {
 	return s.writer.commit(&b)
 }
 
-// A sealNotes is what the notes of keys say.
+// A sealNotes is the contents of the notes about encryption keys.
 type sealNotes struct {
-	any                     bool     // there are notes
-	missing                 [][]byte // the notes of keys that are not there
-	current, others         bool     // the key in use has one with an id, and other keys that are there have
-	currentUpTo, othersUpTo uint64   // the ids; the highest one
+	any                     bool     // there is at least one note
+	missing                 [][]byte // the notes of keys that were not given
+	current, others         bool     // current: the key in use has a note with an id; others: other given keys have such notes
+	currentUpTo, othersUpTo uint64   // the id of the key in use, and the highest id of the other keys
 }
 
 func readSealNotes(s *durable) (found sealNotes, err error) {
@@ -79,7 +81,8 @@ func readSealNotes(s *durable) (found sealNotes, err error) {
 	return found, err
 }
 
-// checkReadable reads all messages, and returns ErrKey if one is encrypted with a key that is not there.
+// checkReadable reads all messages. It returns ErrKey if a message is encrypted with a key that was
+// not given.
 func (s *durable) checkReadable() error {
 	for from := uint64(0); ; {
 		next, err := s.Scan(from, 1000, func(*Entry) error { return nil })
@@ -92,7 +95,7 @@ func (s *durable) checkReadable() error {
 	}
 }
 
-// needsOldKey reports whether messages may wait that were stored before the key that the store is written with.
+// needsOldKey reports whether messages may exist that were stored before the current key.
 func (s *durable) needsOldKey() bool {
 	m := s.summary.get()
 	return s.sealer.Keys() > 1 && m.messages > 0 && m.low <= s.oldKeyUpTo

@@ -6,15 +6,15 @@ import (
 	"sync/atomic"
 )
 
-// A summary is what is known of everything in a store together. It is safe for concurrent use.
+// A summary has the facts about a store as a whole. It is safe for concurrent use.
 type summary struct {
 	states states
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	marks  marks
-	lowPut uint64   // lowest id put since the tidier began to look for the first message
-	days   []uint32 // that have notes, in order
-	event  uint64   // number of the last event that was committed
+	lowPut uint64   // lowest id put since watchPuts was called
+	days   []uint32 // sorted days for which there are notes
+	event  uint64   // number of the last committed event
 	moved  uint64   // number of the last event that was moved to pebble
 }
 
@@ -25,7 +25,7 @@ func (s *summary) get() marks {
 	return s.marks
 }
 
-// noteDays returns the days that have notes, in order.
+// noteDays returns the sorted days for which there are notes.
 func (s *summary) noteDays() []uint32 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -46,7 +46,8 @@ func (s *summary) lastMoved() uint64 {
 	return s.moved
 }
 
-// move records what the marks say of what was moved, which are messages from lowest on, and events up to one.
+// move records what was moved to pebble. m are the new marks. lowest is the lowest id of the moved
+// messages. event is the number of the last moved event.
 func (s *summary) move(m marks, lowest, event uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -55,7 +56,7 @@ func (s *summary) move(m marks, lowest, event uint64) {
 	s.moved = max(s.moved, event)
 }
 
-// watchPuts begins to follow the lowest id that is put, and returns the marks of now.
+// watchPuts begins to track the lowest id that is put, and returns the current marks.
 func (s *summary) watchPuts() marks {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -63,7 +64,7 @@ func (s *summary) watchPuts() marks {
 	return s.marks
 }
 
-// raise sets the low mark, but not above what was put since watchPuts.
+// raise raises the low mark to low, but not above an id that was put since watchPuts.
 func (s *summary) raise(low uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -77,15 +78,15 @@ func (s *summary) wasPutBelow(end uint64) bool {
 	return end > s.lowPut
 }
 
-// noMessages corrects the count.
+// noMessages sets the count of messages to 0.
 func (s *summary) noMessages() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.marks.messages = 0
 }
 
-// reckon returns what the marks are after a batch that was written, and the lowest id that it
-// puts. One that was counted before, and is replayed, does not count again.
+// reckon returns the marks after a written batch, and the lowest id that the batch puts. A replayed
+// batch that was already counted does not count again.
 func (s *summary) reckon(b *Batch) (m marks, lowest uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -107,7 +108,7 @@ func (s *summary) reckon(b *Batch) (m marks, lowest uint64) {
 	return m, lowest
 }
 
-// settle records what a batch that was committed has changed. The tidier may have raised the low mark
+// settle records the changes of a committed batch. The tidier may have raised the low mark
 // meanwhile.
 func (s *summary) settle(b *Batch, m marks, lowest uint64) {
 	s.mu.Lock()
@@ -129,16 +130,16 @@ func (s *summary) settle(b *Batch, m marks, lowest uint64) {
 	}
 }
 
-// A states is a set of ids that may have a state, so that most deletes and reads need not look
-// for one. It is allowed to hold too many: then a key is deleted or looked for that does not
-// exist, which costs a little time. It is safe for concurrent use.
+// A states is a set of ids that may have a state, so that most deletes and reads need not look for
+// one. The set may hold too many ids: then a state is deleted or looked up that does not exist,
+// which costs a little time. It is safe for concurrent use.
 type states struct {
-	upTo uint64 // ids up to this one may have had one when the store was opened
+	upTo uint64 // ids up to this one may have had a state when the store was opened
 	used atomic.Bool
 	bits [1 << 14]atomic.Uint64
 }
 
-// place returns the word and the bit of an id.
+// place returns the word and the bit that stand for an id.
 func (s *states) place(id uint64) (word *atomic.Uint64, bit uint64) {
 	h := id * 0x9E3779B97F4A7C15 // Fibonacci hashing spreads ids that follow each other
 	return &s.bits[h>>50], 1 << (h >> 44 & 63)
@@ -150,7 +151,7 @@ func (s *states) add(id uint64) {
 	word.Or(bit)
 }
 
-// clear forgets all ids. No message has a state, and none is given one meanwhile.
+// clear removes all ids. The caller makes sure that no message has a state or gets one meanwhile.
 func (s *states) clear() {
 	s.used.Store(false)
 	for i := range s.bits {

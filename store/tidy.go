@@ -2,7 +2,7 @@ package store
 
 import "github.com/cockroachdb/pebble/v2"
 
-// A tidier records where the messages begin, and makes the store smaller that has become empty.
+// A tidier records the lowest id of a message, and shrinks a store that has become empty.
 type tidier struct {
 	reader  *reader
 	writer  *writer
@@ -11,8 +11,8 @@ type tidier struct {
 	last    shrinking
 }
 
-// tidy raises the low mark to the first message. Deleted messages stay in the tables for a
-// while, and a scan that began before them would pass over each.
+// tidy raises the low mark to the first message. Deleted messages stay in the tables for a while,
+// and a scan from a lower mark would have to skip each of them.
 func (t *tidier) tidy() {
 	empty := !t.seek() && t.recount()
 	if empty && t.summary.states.used.Load() {
@@ -27,11 +27,11 @@ func (t *tidier) tidy() {
 	}
 }
 
-// tableOctets returns how many octets the tables have that count.
+// tableOctets returns the total size of the live tables, in octets.
 func (t *tidier) tableOctets() int64 { return int64(t.reader.db.Metrics().Table.Local.LiveSize) }
 
-// recount reports whether there is no message, and corrects the count, which is wrong if a
-// message was put twice.
+// recount reports whether the store has no messages, and then corrects the count. The count is
+// wrong if a message was put twice.
 func (t *tidier) recount() bool {
 	if t.summary.get().messages == 0 {
 		return true
@@ -45,8 +45,8 @@ func (t *tidier) recount() bool {
 	return true
 }
 
-// clearStates forgets which messages may have states if there is no message: after about a million
-// of them each delete would write twice, and each read look twice.
+// clearStates clears the set of ids that may have states, if there is no message. After about a
+// million ids in the set, each deletion would write twice, and each read would search twice.
 func (t *tidier) clearStates() {
 	t.writer.writing.Lock()
 	defer t.writer.writing.Unlock()
@@ -55,8 +55,8 @@ func (t *tidier) clearStates() {
 	}
 }
 
-// seek sets the low mark to the first message, or behind the last if there is none. It reports
-// whether there is one, or may be.
+// seek raises the low mark to the first message, or behind the last id if there is none. It returns
+// true if there is a message, or may be one.
 func (t *tidier) seek() bool {
 	m := t.summary.watchPuts()
 	young, some := t.reader.young.first()
@@ -72,34 +72,36 @@ func (t *tidier) seek() bool {
 	return ok || some
 }
 
-// A shrinking is what is known of the last time that the store was made smaller.
+// A shrinking is the state of shrinking the store, since the last time.
 type shrinking struct {
-	calls   int   // of Tidy since then
-	empty   int   // of Tidy in a row that have found no message
-	commits int64 // up to then
-	octets  int64 // of messages deleted up to then
-	again   int   // how often it is tried again while the tables are not small
+	calls   int   // number of calls of Tidy since the last time
+	empty   int   // number of consecutive calls of Tidy that have found no message
+	commits int64 // number of commits at the last time
+	octets  int64 // octets of deleted messages at the last time
+	again   int   // how many further tries remain while the tables are not small
 }
 
 const (
-	// shrinkAfter is how many calls of Tidy are between two times, and how many in a row find
-	// no message before the memory table of a store that is empty is written.
+	// shrinkAfter is the minimum number of calls of Tidy between two times. It is also how many
+	// consecutive calls must find no message before the memory table of an empty store is written.
 	shrinkAfter = 20
-	// shrinkOctets is how much was deleted since the last time where messages wait.
+	// shrinkOctets is how much must have been deleted since the last time if messages wait.
 	shrinkOctets = 16 << 20
-	// shrinkAgain is how often the store is made smaller again that has not become small: pebble
-	// does not remove tables that are being compacted, nor what they become.
+	// shrinkAgain is how often shrinking is tried again if the store has not become small, because
+	// pebble does not remove tables that are being compacted, or the resulting tables.
 	shrinkAgain = 3
 	smallTables = shrinkOctets / 4
-	// fewMessages is how many are written again. Where more wait, the store is not small anyway.
+	// fewMessages is the maximum number of messages that are written again. A store with more messages
+	// is not small anyway.
 	fewMessages = 10_000
-	// spanMessages is how many are written again while no batch is committed: a few milliseconds.
+	// spanMessages is how many messages are written again while commits wait, which takes a few
+	// milliseconds.
 	spanMessages = 500
 )
 
-// due reports whether to make a store smaller whose tables have so many octets. It is called once
-// for each call of Tidy. compacting says that pebble is compacting tables: a further try waits for the
-// end of that, because it would be in vain.
+// due reports whether to shrink the store now. It is called once for each call of Tidy. tables is
+// the size of the tables in octets. compacting is true while pebble compacts tables; a further try
+// then waits, because it would have no effect.
 func (s *shrinking) due(empty bool, commits, deleted, tables int64, compacting bool) bool {
 	if s.empty++; !empty {
 		s.empty = 0
@@ -120,9 +122,10 @@ func (s *shrinking) due(empty bool, commits, deleted, tables int64, compacting b
 	return true
 }
 
-// shrink deletes all ids once more, as ranges, and writes the few messages again that there are:
-// pebble removes tables that lie in a range without reading them, and does not look for others on
-// its own while little is written. Then it writes the memory table, so that the journal can be trimmed.
+// shrink deletes all ids again, as ranges, and writes the few existing messages again. The reason
+// is that pebble removes tables in a deleted range without reading them, but does not compact other
+// tables while little is written. Then shrink writes the memory table, so that the journal can be
+// trimmed.
 func (t *tidier) shrink() error {
 	spans, err := t.spans()
 	if err != nil {
@@ -137,14 +140,16 @@ func (t *tidier) shrink() error {
 	return nil
 }
 
-// A span is a range of ids, without its end, and those at which there was a message.
+// A span is a range of ids, which excludes its end, and the ids in the range at which there was a
+// message.
 type span struct {
 	first, end uint64
 	messages   []uint64
 }
 
-// spans returns the ranges to be written again, from the lowest id on, or the one below the first
-// message where there are too many. Messages that were put since are at lowPut or above it.
+// spans returns the ranges to be written again, from the lowest id on. If there are too many
+// messages, it only returns the range below the first message. Messages that were put meanwhile
+// have the id lowPut or higher.
 func (t *tidier) spans() ([]span, error) {
 	m := t.summary.watchPuts()
 	end, many := m.last+1, m.messages > fewMessages
@@ -174,12 +179,12 @@ func (t *tidier) spans() ([]span, error) {
 	return append(all, p), t.monitor.readError(it.Error())
 }
 
-// rewrite deletes a range, and writes the messages again that are in it.
+// rewrite deletes a range of ids, and writes the messages in the range again.
 func (t *tidier) rewrite(p span, next request) error {
 	t.writer.writing.Lock()
 	defer t.writer.writing.Unlock()
 	batch := t.writer.newBatch()
-	if t.summary.wasPutBelow(p.end) { // the range may hold a message that is not in the span; no batch is under way now
+	if t.summary.wasPutBelow(p.end) { // the range may hold a message that the span lacks; no batch is under way now
 		return t.writer.ask(next)
 	}
 	for _, kind := range []byte{keyMessage, keyState} {
@@ -197,7 +202,7 @@ func (t *tidier) rewrite(p span, next request) error {
 	return t.writer.ask(next)
 }
 
-// writeAgain adds an entry to a batch as it stands in the store, if it does.
+// writeAgain adds an entry of the store to a batch, if the entry exists.
 func (t *tidier) writeAgain(batch *pebble.Batch, key []byte) error {
 	value, ok, err := t.reader.get(key)
 	if err != nil || !ok {

@@ -8,7 +8,7 @@ import (
 	"pmg/sms"
 )
 
-// A walkMode is what a walk does with the fields it is led along.
+// A walkMode is what a walk does with the fields along which it is passed.
 type walkMode uint8
 
 const (
@@ -17,20 +17,20 @@ const (
 	measuring // counts the octets that writing would append
 )
 
-// A walk is led along the fields of a record in their stored order, and reads, writes or
-// measures each. Integers are big-endian. The first field that cannot be read ends a reading
-// walk: the fields after it keep what they had.
+// A walk is passed along the fields of a record in their stored order, and reads, writes or
+// measures each field. Integers are big-endian. The first field that cannot be read ends a reading
+// walk; the later fields keep their values.
 type walk struct {
 	mode  walkMode
-	b     []byte // reading: what is left to read; writing: what was made so far
-	n     int    // measuring
-	v     uint8  // the record's version
-	ahead int64  // the wall clock is this many nanoseconds ahead of the times that are written
-	fault string // reading: the first field that cannot be read, empty if there is none
-	limit bool   // reading: that field is there, but has a value that is not allowed
+	b     []byte // reading: the remaining octets; writing: the octets so far
+	n     int    // measuring: the size so far
+	v     uint8  // version of the record
+	ahead int64  // how many nanoseconds the wall clock is ahead of the clock of the fields' times
+	fault string // reading: name of the first field that cannot be read; empty: there is none
+	limit bool   // reading: the field named in fault exists, but its value is not allowed
 }
 
-// take returns the next n octets, or nil behind a fault.
+// take returns the next n octets. It returns nil after a fault.
 func (w *walk) take(name string, n int) []byte {
 	if w.fault != "" || n > len(w.b) {
 		w.fail(name, false)
@@ -87,7 +87,7 @@ func (w *walk) u32(name string, v *uint32) {
 	}
 }
 
-// network is one that is known, unless it may be none.
+// network walks a field with a known network. If none is true, the field may be 0.
 func (w *walk) network(v *uint32, none bool) {
 	w.u32("network", v)
 	if w.mode == reading && w.fault == "" && !sms.Network(*v).IsValid() && (*v != 0 || !none) {
@@ -95,7 +95,7 @@ func (w *walk) network(v *uint32, none bool) {
 	}
 }
 
-// money is an amount above 0.
+// money walks a field with an amount above 0.
 func (w *walk) money(name string, v *sms.Money) {
 	n := uint64(*v)
 	w.u64(name, &n)
@@ -117,7 +117,7 @@ func (w *walk) u64(name string, v *uint64) {
 	}
 }
 
-// enum is an integer of one octet that is at most highest.
+// enum walks an integer of one octet that is at most highest.
 func (w *walk) enum(name string, v *uint8, highest uint8) {
 	w.u8(name, v)
 	if w.mode == reading && *v > highest {
@@ -125,7 +125,8 @@ func (w *walk) enum(name string, v *uint8, highest uint8) {
 	}
 }
 
-// time is Unix nanoseconds, stored by the wall clock. 0 means that it is not set, and stays 0.
+// time walks a time in Unix nanoseconds, stored as time of the wall clock. 0 means that the time is
+// not set, and stays 0.
 func (w *walk) time(name string, v *int64) {
 	switch w.mode {
 	case reading:
@@ -141,7 +142,7 @@ func (w *walk) time(name string, v *int64) {
 	}
 }
 
-// shift adds to a time that is set. A time that is set stays so.
+// shift adds by to the time t, if t is set. The result of a set time is never 0.
 func shift(t, by int64) int64 {
 	if t == 0 {
 		return 0
@@ -152,7 +153,7 @@ func shift(t, by int64) int64 {
 	return t
 }
 
-// octets8 is up to 255 octets with their length before them, in one octet.
+// octets8 walks up to 255 octets. Their length precedes them in one octet.
 func (w *walk) octets8(name string, v *[]byte) {
 	if w.mode == reading {
 		if b := w.take(name, 1); b != nil {
@@ -168,7 +169,7 @@ func (w *walk) octets8(name string, v *[]byte) {
 	w.put((*v)[:n])
 }
 
-// octets16 is up to 65,535 octets with their length before them, in two octets.
+// octets16 walks up to 65,535 octets. Their length precedes them in two octets.
 func (w *walk) octets16(name string, v *[]byte) {
 	if w.mode == reading {
 		if b := w.take(name, 2); b != nil {
@@ -184,7 +185,7 @@ func (w *walk) octets16(name string, v *[]byte) {
 	w.put((*v)[:n])
 }
 
-// octets32 is octets with their length before them, in four octets.
+// octets32 walks octets. Their length precedes them in four octets.
 func (w *walk) octets32(name string, v *[]byte) {
 	if w.mode == reading {
 		if b := w.take(name, 4); b != nil {
@@ -199,7 +200,7 @@ func (w *walk) octets32(name string, v *[]byte) {
 	w.put(*v)
 }
 
-// rest reads n octets, nil if there are none. They lie in the record.
+// rest reads n octets. The result is a part of the record, or nil if n is 0.
 func (w *walk) rest(name string, n uint64) []byte {
 	if n > uint64(len(w.b)) {
 		w.fail(name, false)
@@ -218,16 +219,16 @@ func (w *walk) put(b []byte) {
 	w.n += len(b)
 }
 
-// begin is version of a walk that writes or measures.
+// begin sets the version of a walk that writes or measures.
 func (w *walk) begin(version uint8) {
 	w.v = version
 	w.u8("version", &w.v)
 }
 
-// atLeast reports whether the record has the fields that came with a version.
+// atLeast reports whether the record has this version or a higher one.
 func (w *walk) atLeast(version uint8) bool { return w.v >= version }
 
-// version is the first octet of a record.
+// version reads the first octet of a record, its version. what names the record in the error.
 func (w *walk) version(what string, highest uint8) error {
 	v := highest
 	w.u8("version", &v)
@@ -241,7 +242,7 @@ func (w *walk) version(what string, highest uint8) error {
 	return w.err(what)
 }
 
-// err says which field of a record could not be read.
+// err returns an error that names the field that could not be read, or nil.
 func (w *walk) err(what string) error {
 	switch {
 	case w.fault == "":
@@ -252,7 +253,7 @@ func (w *walk) err(what string) error {
 	return fmt.Errorf("cannot read a %s: it ends before its %s", what, w.fault)
 }
 
-// end is err for a record that must end here.
+// end returns the error of err, or an error if octets remain after the record's end.
 func (w *walk) end(what string) error {
 	if w.fault == "" && len(w.b) > 0 {
 		return fmt.Errorf("cannot read a %s: %d octets follow it", what, len(w.b))
@@ -260,6 +261,6 @@ func (w *walk) end(what string) error {
 	return w.err(what)
 }
 
-// octetsOf returns the octets of a string, which must not be written to. Names are
-// stored for each message, and a copy would be an allocation.
+// octetsOf returns the octets of a string without a copy. They must not be written to. It avoids an
+// allocation for each name that is stored with a message.
 func octetsOf(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }

@@ -6,21 +6,23 @@ import (
 	"sync"
 )
 
-// A young has the messages and events that the journal has and pebble has not: most messages end before they are moved
-// to pebble. A message is wholly in one place.
+// A young holds the messages and events that are in the journal and not in pebble yet. Most
+// messages end before they are moved to pebble. Record and state of a message are always in the
+// same place.
 //
-// What was put in this round is fresh, what was put in the one before is old, and what was put before that leaves: it
-// is moved to pebble in the order of the ids, a little with each commit.
+// A message that was put in this round is fresh. A message of the previous round is old. Messages
+// of earlier rounds leave: they are moved to pebble in the order of their ids, a few with each
+// commit.
 type young struct {
-	mu       sync.RWMutex // guards what follows; only the writer changes it
+	mu       sync.RWMutex // guards the fields below, which only the writer changes
 	messages map[uint64]youngMessage
-	events   []event // in the order of their numbers
+	events   []event // sorted by number
 	lowest   uint64  // no message has a lower id
 	leaving  []uint64
-	upTo     uint64 // highest id that leaves
+	upTo     uint64 // messages up to this id leave
 	fresh    *arena
 	old      *arena
-	left     *arena // of what leaves
+	left     *arena // memory of the messages that leave
 }
 
 type youngMessage struct{ record, state []byte }
@@ -29,20 +31,21 @@ func newYoung() *young {
 	return &young{messages: map[uint64]youngMessage{}, lowest: noID, fresh: &arena{}, old: &arena{}, left: &arena{}}
 }
 
-// An arena is memory that is given back as a whole.
+// An arena is memory that is freed as a whole.
 type arena struct {
 	chunks [][]byte
-	chunk  int // of chunks, that is being filled
+	chunk  int // index in chunks of the chunk that is being filled
 	octets int
 }
 
 const (
 	chunkSize = 1 << 20
-	// maxYoung is how many octets may be young, ended messages with them. Then all is moved together.
+	// maxYoung is the maximum size of young messages in octets, including ended ones. When it is
+	// exceeded, all young messages are moved together.
 	maxYoung = 64 << 20
 )
 
-// copyOf returns a copy of b that stands until the arena is cleared.
+// copyOf returns a copy of b that is valid until the arena is cleared.
 func (a *arena) copyOf(b []byte) []byte {
 	a.octets += len(b)
 	if len(b) > chunkSize {
@@ -60,7 +63,7 @@ func (a *arena) copyOf(b []byte) []byte {
 	return (*c)[at:len(*c):len(*c)]
 }
 
-// clear gives the memory back for the next use.
+// clear makes the arena's memory available for reuse.
 func (a *arena) clear() {
 	for i := range a.chunks {
 		a.chunks[i] = a.chunks[i][:0]
@@ -68,7 +71,7 @@ func (a *arena) clear() {
 	a.chunk, a.octets = 0, 0
 }
 
-// put stores the record of a message, which may be there.
+// put stores the record of a message. The message may already exist.
 func (y *young) put(id uint64, record []byte) {
 	m, ok := y.messages[id]
 	m.record = y.fresh.copyOf(record)
@@ -80,7 +83,7 @@ func (y *young) put(id uint64, record []byte) {
 	}
 }
 
-// keep stores the state of a message, and reports whether the message is there.
+// keep stores the state of a message. It returns false if the message is not young.
 func (y *young) keep(id uint64, state []byte) bool {
 	m, ok := y.messages[id]
 	if ok {
@@ -90,7 +93,7 @@ func (y *young) keep(id uint64, state []byte) bool {
 	return ok
 }
 
-// remove removes a message, and reports whether it was there.
+// remove removes a message. It returns false if the message is not young.
 func (y *young) remove(id uint64) bool {
 	_, ok := y.messages[id]
 	delete(y.messages, id)
@@ -101,7 +104,7 @@ func (y *young) addEvent(number uint64, line []byte) {
 	y.events = append(y.events, event{number, y.fresh.copyOf(line)})
 }
 
-// dropEvents removes the events up to a number.
+// dropEvents removes the events with numbers up to upTo.
 func (y *young) dropEvents(upTo uint64) {
 	n := 0
 	for n < len(y.events) && y.events[n].number <= upTo {
@@ -110,10 +113,11 @@ func (y *young) dropEvents(upTo uint64) {
 	y.events = slices.Delete(y.events, 0, n)
 }
 
-// isLarge reports whether all is to be moved.
+// isLarge reports whether young messages take so much memory that all must be moved.
 func (y *young) isLarge() bool { return y.fresh.octets+y.old.octets+y.left.octets > maxYoung }
 
-// beginRound begins a round: what was old leaves, all of which has ids up to upTo. Nothing else does.
+// beginRound begins a round. The old messages, which have ids up to upTo, leave from now on. No
+// message may be leaving before.
 func (y *young) beginRound(upTo uint64) {
 	y.fresh, y.old, y.left = y.left, y.fresh, y.old
 	y.upTo, y.lowest = upTo, noID
@@ -127,7 +131,7 @@ func (y *young) beginRound(upTo uint64) {
 	slices.Sort(y.leaving)
 }
 
-// clear forgets all, because it was moved.
+// clear removes all messages and events, because they were moved to pebble.
 func (y *young) clear() {
 	clear(y.messages)
 	clear(y.events)
@@ -138,7 +142,7 @@ func (y *young) clear() {
 	}
 }
 
-// get copies a message into e, and reports whether it is there.
+// get copies a message into e. It returns false if the message is not young.
 func (y *young) get(id uint64, e *Entry) bool {
 	y.mu.RLock()
 	defer y.mu.RUnlock()
@@ -155,15 +159,16 @@ func (y *young) get(id uint64, e *Entry) bool {
 	return true
 }
 
-// first returns a number below which no message is, and reports whether there are messages.
+// first returns an id below which there is no young message. ok is false if there are no young
+// messages.
 func (y *young) first() (lowest uint64, ok bool) {
 	y.mu.RLock()
 	defer y.mu.RUnlock()
 	return y.lowest, len(y.messages) > 0
 }
 
-// eventsAfter returns copies of up to limit events with numbers above after, and the number of the first of all; noID if
-// there is none.
+// eventsAfter returns copies of up to limit events with numbers above after. first is the number of
+// the first of all young events, or noID if there is none.
 func (y *young) eventsAfter(after uint64, limit int) (all []event, first uint64) {
 	y.mu.RLock()
 	defer y.mu.RUnlock()

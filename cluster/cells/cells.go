@@ -1,7 +1,7 @@
 // Package cells keeps small values that all nodes of a cluster share, in a bucket of NATS.
 //
-// A value is read from any server, which may be behind, and is updated by comparing its version. So an update that succeeds
-// is the only thing to believe.
+// A value is read from any server, which may be behind, and is updated by comparing its version. So
+// only a successful update proves what the value is.
 //
 // # Start reading
 //
@@ -23,15 +23,16 @@ import (
 	journal "pmg/store/journal/nats"
 )
 
-// Options are how a bucket is opened.
+// Options are the parameters with which a bucket is opened.
 type Options struct {
-	Servers  string        // URLs, with commas between them
-	Connect  []nats.Option // of the account that has the bucket: credentials, TLS
-	Bucket   string        // its name
-	Replicas int           // if the bucket is made here
+	Servers  string        // URLs, separated by commas
+	Connect  []nats.Option // options for the account that owns the bucket: credentials, TLS
+	Bucket   string        // name of the bucket
+	Replicas int           // number of replicas, if Open creates the bucket
 }
 
-// A Bucket has the cells. It has a connection of its own, so that no large record delays a heartbeat.
+// A Bucket is a bucket of cells. It has its own connection, so that large records do not delay
+// heartbeats.
 type Bucket struct {
 	conn *nats.Conn
 	kv   jetstream.KeyValue
@@ -42,7 +43,7 @@ const (
 	restWait = 100 * time.Millisecond
 )
 
-// Open opens a bucket, and makes it if there is none. It tries until it succeeds or ctx ends.
+// Open opens a bucket, and creates it if it does not exist. It tries until it succeeds or ctx ends.
 func Open(ctx context.Context, o Options) (*Bucket, error) {
 	for {
 		b, err := open(ctx, o)
@@ -89,10 +90,11 @@ func use(ctx context.Context, conn *nats.Conn, o Options) (jetstream.KeyValue, e
 // Close ends the connection.
 func (b *Bucket) Close() { b.conn.Close() }
 
-// Cell returns a cell. Its name has letters, digits and dots, '-' and '_'.
+// Cell returns the cell with a name. The name may have letters, digits and the characters '.', '-'
+// and '_'.
 func (b *Bucket) Cell(name string) lease.Cell { return cell{b.kv, name} }
 
-// Put sets a value without comparing.
+// Put sets the value of a cell without comparing versions.
 func (b *Bucket) Put(ctx context.Context, name string, value []byte) error {
 	if _, err := b.kv.Put(ctx, name, value); err != nil {
 		return fmt.Errorf("cannot write the cell %s: %w", name, err)
@@ -100,7 +102,7 @@ func (b *Bucket) Put(ctx context.Context, name string, value []byte) error {
 	return nil
 }
 
-// Remove removes a value.
+// Remove removes the value of a cell.
 func (b *Bucket) Remove(ctx context.Context, name string) error {
 	if err := b.kv.Delete(ctx, name); err != nil {
 		return fmt.Errorf("cannot remove the cell %s: %w", name, err)
@@ -108,9 +110,9 @@ func (b *Bucket) Remove(ctx context.Context, name string) error {
 	return nil
 }
 
-// A Value is one of several that were read together, perhaps at different times.
+// A Value is one of several values that All read, perhaps at different times.
 type Value struct {
-	Name    string // without the prefix
+	Name    string // name of the cell, without the prefix
 	Octets  []byte
 	Version uint64
 }

@@ -5,15 +5,17 @@ import (
 	"errors"
 )
 
-// A Cell is a small value that all nodes share. The engine behind it keeps it on several machines. A call returns soon after its
-// context is done. Calls are safe for concurrent use.
+// A Cell is a small value that all nodes share. The engine behind the cell stores the value on
+// several machines. A call returns soon after its context is done. Calls are safe for concurrent
+// use.
 type Cell interface {
-	// Read returns the value and its version. Both may be stale, because any machine of the engine may answer. A cell without
-	// a value has nil and version 0.
+	// Read returns the value and its version. Both may be stale, because any machine of the engine may
+	// answer. If the cell has no value, the results are nil and 0.
 	Read(ctx context.Context) (value []byte, version uint64, err error)
-	// Update replaces the value if its version is still last, and returns the new version, which is higher. If it is not, the
-	// error is ErrChanged, and nothing was or will be replaced. After any other error the update may have happened, or may
-	// happen later. The cell keeps no reference to value.
+	// Update replaces the value if its version is still last, and returns the new, higher version. If
+	// the cell has another version, the error is ErrChanged, and the value was not and will not be
+	// replaced. After any other error the update may have happened, or may happen later. The cell keeps
+	// no reference to value.
 	Update(ctx context.Context, value []byte, last uint64) (version uint64, err error)
 }
 

@@ -11,16 +11,16 @@ import (
 	"time"
 )
 
-// Options are what a node must know. All nodes must have the same times.
+// Options are the parameters of a node. All nodes must have the same times.
 type Options struct {
-	Node     string        // the own name, see CheckNode; no two processes that run have the same
-	Lease    time.Duration // how long an owner may work after a heartbeat left
-	Dead     time.Duration // how long no heartbeat of the owner is seen before another node takes over
-	Beat     time.Duration // the time between two heartbeats, or two reads of a node that stands by
-	Eligible bool          // whether the node may become the owner, until SetEligible
+	Node     string        // name of this node, see CheckNode; no two running processes may have the same name
+	Lease    time.Duration // how long an owner may work after it sent its last acknowledged heartbeat
+	Dead     time.Duration // how long a standby must see no heartbeat of the owner before it takes over
+	Beat     time.Duration // time between two heartbeats of the owner, or two reads of a standby
+	Eligible bool          // whether the node may become the owner; SetEligible changes this
 }
 
-// Check returns an error if options do not fit each other.
+// Check returns an error if the options contradict each other.
 func (o Options) Check() error {
 	switch {
 	case CheckNode(o.Node) != nil:
@@ -35,27 +35,28 @@ func (o Options) Check() error {
 	return nil
 }
 
-// A Holder is one node's part in a lease. It owns once at most: after it was released or deposed, another one is made. So what
-// was begun under one epoch never goes on under another. Its methods are safe for concurrent use.
+// A Holder is one node's part in a lease. A Holder becomes the owner at most once: after it was
+// released or deposed, a new Holder is made. So work that began under one epoch never goes on under
+// another. Its methods are safe for concurrent use.
 type Holder struct {
 	cell   Cell
-	origin time.Time     // now is counted from it
-	until  atomic.Int64  // the end of the lease, as now counts
-	woken  chan struct{} // something is due earlier
+	origin time.Time     // the zero of the time that now returns
+	until  atomic.Int64  // end of the lease, in the time of now
+	woken  chan struct{} // receives when something has become due earlier
 
 	mu      sync.Mutex
 	machine *machine
-	number  uint64        // of the status that waiters know
-	changed chan struct{} // closed when there is a newer one
+	number  uint64        // number of the latest published status
+	changed chan struct{} // closed when a newer status is published
 }
 
-// New makes a Holder that stands by. Nothing happens before Run.
+// New makes a Holder that stands by. It does nothing before Run is called.
 func New(cell Cell, o Options) (*Holder, error) {
 	if err := o.Check(); err != nil {
 		return nil, err
 	}
 	var run [8]byte
-	_, _ = rand.Read(run[:]) // it never fails
+	_, _ = rand.Read(run[:]) // rand.Read never fails
 	h := &Holder{cell: cell, origin: time.Now(), woken: make(chan struct{}, 1), changed: make(chan struct{})}
 	h.machine = newMachine(o, max(binary.BigEndian.Uint64(run[:]), 1), h.now())
 	return h, nil
@@ -66,19 +67,20 @@ func (h *Holder) now() int64 { return int64(time.Since(h.origin)) }
 
 // Holds reports whether this node may work now. It costs one read of the clock. A writer asks directly before each system call.
 func (h *Holder) Holds() bool {
-	until := h.until.Load() // before the clock is read: if the process is stopped in between, the lease has run out
+	until := h.until.Load() // read before the clock: if the process is stopped in between, the lease counts as run out
 	return h.now() < until
 }
 
-// Status returns what is known now.
+// Status returns the latest status.
 func (h *Holder) Status() Status {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.machine.status
 }
 
-// Wait returns the newest status, as soon as there is one with a number above after: 0 for the present one. If several changes
-// came together, those between are not seen. Its error is that of the context.
+// Wait waits for a status with a number above after, and returns the newest status. With 0 it
+// returns the present status. Changes that follow each other quickly may be skipped. The error is
+// the context's.
 func (h *Holder) Wait(ctx context.Context, after uint64) (Status, error) {
 	for {
 		h.mu.Lock()
@@ -95,22 +97,25 @@ func (h *Holder) Wait(ctx context.Context, after uint64) (Status, error) {
 	}
 }
 
-// Quiet returns for how long no heartbeat was acknowledged, or none of another node was seen.
+// Quiet returns how long ago the owner's last heartbeat was acknowledged, or a standby last saw a
+// heartbeat of another node.
 func (h *Holder) Quiet() time.Duration {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return time.Duration(h.now() - h.machine.heard)
 }
 
-// SetEligible sets whether the node may become the owner. One that is the owner goes on until it is released.
+// SetEligible sets whether the node may become the owner. It does not end the ownership of a node
+// that is the owner already.
 func (h *Holder) SetEligible(eligible bool) {
 	h.mu.Lock()
 	h.machine.eligible = eligible
 	h.mu.Unlock()
 }
 
-// Release hands over to the node next, or to any if next is "". Holds reports false when it begins. It returns nil when the cell
-// does not name this node any more. If the context is done before, Run goes on trying. Release needs Run.
+// Release hands the ownership over to the node next, or to any node if next is "". Holds returns
+// false from the beginning of the call. Release returns nil when the cell does not name this node
+// any more. If the context ends before, Run goes on trying. Run must be running.
 func (h *Holder) Release(ctx context.Context, next string) error {
 	h.mu.Lock()
 	if next != "" && (next == h.machine.node || CheckNode(next) != nil) {
@@ -137,7 +142,7 @@ func (h *Holder) Release(ctx context.Context, next string) error {
 	}
 }
 
-// publish makes known what the machine has decided. The caller has the lock.
+// publish publishes the machine's status. The caller holds the lock.
 func (h *Holder) publish() {
 	h.until.Store(h.machine.until)
 	if n := h.machine.status.Number; n != h.number {
@@ -147,8 +152,9 @@ func (h *Holder) publish() {
 	}
 }
 
-// Run stands by, takes over and renews the lease, until the Holder has ended or the context is done. In the second case the
-// cell still names an owner that was not released, and other nodes wait for Dead. It is called once.
+// Run stands by, takes over and renews the lease, until the Holder has ended or the context is
+// done. If the context ends first, the cell still names an owner that was not released, and the
+// other nodes wait for Dead. Run may be called once only.
 func (h *Holder) Run(ctx context.Context) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -172,10 +178,11 @@ func (h *Holder) Run(ctx context.Context) {
 	}
 }
 
-// step makes the call that is due. It returns how long nothing is to be done, and whether the Holder has ended.
+// step makes the call that is due. wait is how long nothing is to be done then. ended is true if
+// the Holder has ended.
 func (h *Holder) step(ctx context.Context) (wait time.Duration, ended bool) {
 	h.mu.Lock()
-	left := h.now() // before the call
+	left := h.now() // the time before the call begins
 	h.machine.tick(left)
 	h.publish()
 	if left >= h.machine.due && !h.machine.status.State.Ended() {
@@ -191,7 +198,7 @@ func (h *Holder) step(ctx context.Context) (wait time.Duration, ended bool) {
 	return time.Duration(h.machine.wake() - h.now()), h.machine.status.State.Ended()
 }
 
-// perform makes a call, and returns its answer.
+// perform makes a call of the cell, and returns the answer.
 func (h *Holder) perform(ctx context.Context, c call) (a answer) {
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(c.timeout))
 	defer cancel()

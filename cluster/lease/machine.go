@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-// A State is how far a Holder has come. It only moves downwards in this list.
+// A State is the state of a Holder. It only moves downwards in this list.
 type State uint8
 
 // The states.
 const (
-	Standby   State = iota // it watches the owner
-	Owner                  // the cell names it; it may work while it holds the lease
-	Releasing              // it works no more, and the cell is to say so
-	Released               // it has handed over
+	Standby   State = iota // the node watches the owner
+	Owner                  // the cell names this node as the owner; the node may work while it holds the lease
+	Releasing              // the node works no more, and is updating the cell accordingly
+	Released               // the node has handed over
 	Deposed                // another node has taken over
 )
 
@@ -23,17 +23,17 @@ func (s State) String() string {
 	return [...]string{"standby", "owner", "releasing", "released", "deposed"}[s]
 }
 
-// Ended reports whether a Holder in this state is of no more use.
+// Ended reports whether this is a final state.
 func (s State) Ended() bool { return s >= Released }
 
 // A Status is what a Holder knows.
 type Status struct {
-	Number  uint64 // rises by one with each change
+	Number  uint64 // increases by one with each change
 	State   State
-	Holding bool   // an owner's lease has not run out, as far as that was noticed; Holds is exact
-	Epoch   uint64 // the own one of an owner; otherwise that of the cell as it was seen last, 0 if nobody has owned it
-	Owner   string // the node that owns the work as the cell was seen last; "" if none does
-	Why     string // what has changed last and why, in words for the log
+	Holding bool   // the lease of this owner has not run out, as far as was noticed; Holds is exact
+	Epoch   uint64 // an owner's own epoch; otherwise the epoch that was last seen in the cell, 0 if no node has owned the work
+	Owner   string // the owner as last seen in the cell; "": no node owns the work
+	Why     string // the last change and its reason, as text for the log
 }
 
 // A machine decides when the cell is read and updated, and what follows from the answers. It has no clock, no goroutine and no
@@ -49,32 +49,33 @@ type machine struct {
 
 	status   Status
 	eligible bool
-	until    int64  // the end of the lease: the node may work before it
-	next     string // which node is to take over from this one
-	due      int64  // when the next call leaves
+	until    int64  // end of the lease: the node may work before this time
+	next     string // the node that is to take over from this node
+	due      int64  // when the next call of the cell begins
 
-	// What is known of the cell.
+	// The fields below are the machine's knowledge of the cell.
 	value   Value
-	fault   error  // why value cannot be read
-	version uint64 // of value
-	least   uint64 // a read of a lower version is stale
-	certain bool   // nothing is known to have changed since value was read or written
+	fault   error  // why value cannot be decoded
+	version uint64 // version of value
+	least   uint64 // a read with a lower version is stale
+	certain bool   // no change is known since value was read or written
 	failed  error  // why the last call failed
 
-	// How long a standby has seen the cell unchanged. Only the time between two reads that both succeeded counts.
-	fresh bool  // the last call was such a read
-	seen  int64 // when its answer came
+	// The fields below measure for how long a standby has seen the cell unchanged. Only the time
+	// between two successful reads in succession counts.
+	fresh bool  // the last call was a successful read
+	seen  int64 // when the answer of that read came
 	quiet int64
 
-	heard int64 // when the last heartbeat left that was acknowledged, or another node's was seen
+	heard int64 // when the last acknowledged heartbeat was sent, or another node's heartbeat was seen
 }
 
-// A call is what a machine does with the cell next.
+// A call is the next call that a machine makes of the cell.
 type call struct {
-	update  bool  // otherwise a read
-	value   Value // of an update
+	update  bool  // the call is an update, otherwise a read
+	value   Value // the new value, if the call is an update
 	last    uint64
-	timeout int64 // how long it may take
+	timeout int64 // how long the call may take
 }
 
 // An answer is the outcome of a call.
@@ -93,7 +94,7 @@ func newMachine(o Options, run uint64, now int64) *machine {
 	}
 }
 
-// wake returns when a call is due, or a lease ends that was not renewed.
+// wake returns when the next call is due, or when a lease ends that was not renewed.
 func (m *machine) wake() int64 {
 	if m.status.Holding {
 		return min(m.due, m.until)
@@ -101,7 +102,7 @@ func (m *machine) wake() int64 {
 	return m.due
 }
 
-// tick notices the end of a lease.
+// tick updates the status if the lease has ended.
 func (m *machine) tick(now int64) {
 	if m.status.Holding && now >= m.until {
 		why := fmt.Sprintf("no heartbeat was acknowledged for %s", time.Duration(m.lease))
@@ -112,11 +113,11 @@ func (m *machine) tick(now int64) {
 	}
 }
 
-// begin returns the call that leaves now.
+// begin returns the call to make now.
 func (m *machine) begin(now int64) call {
 	c := call{last: m.version, timeout: m.lease / 3}
 	if m.status.Holding {
-		c.timeout = min(c.timeout, m.until-now) // the end of the lease is noticed
+		c.timeout = min(c.timeout, m.until-now) // so that the end of the lease is noticed
 	}
 	c.value = Value{Epoch: m.value.Epoch, Run: m.run, Node: m.node}
 	switch {
@@ -139,7 +140,7 @@ func (m *machine) mayTakeOver() bool {
 	switch {
 	case !m.eligible || m.fault != nil || m.value.Epoch == MaxEpoch:
 		return false
-	case m.value.Run == m.run: // an own update has happened whose answer did not come
+	case m.value.Run == m.run: // an update of this node has succeeded, although its answer did not come
 		return true
 	case m.value.Vacant && m.value.Node != m.node && (m.value.Next == "" || m.value.Next == m.node):
 		return true
@@ -147,7 +148,7 @@ func (m *machine) mayTakeOver() bool {
 	return m.quiet >= m.dead
 }
 
-// end takes the outcome of a call, which has come now.
+// end handles the outcome of a call.
 func (m *machine) end(c call, a answer, now int64) {
 	m.due = max(now, a.left+m.beat)
 	m.failed = a.err
@@ -167,7 +168,7 @@ func (m *machine) end(c call, a answer, now int64) {
 	}
 }
 
-// updated takes an update that has succeeded. This alone makes an owner.
+// updated handles a successful update. Only a successful update makes a node the owner.
 func (m *machine) updated(v Value, a answer, now int64) {
 	before := m.value
 	m.heard = a.left
@@ -175,9 +176,9 @@ func (m *machine) updated(v Value, a answer, now int64) {
 	switch {
 	case m.status.State == Releasing && v.Vacant:
 		m.change(Released, false, "handed over")
-	case m.status.State == Releasing: // a heartbeat or a take-over was under way when it began
+	case m.status.State == Releasing: // the update began before the release
 		m.status.Epoch, m.due = v.Epoch, now
-	case now >= a.left+m.lease: // it came too late to be of use; the next one is due
+	case now >= a.left+m.lease: // the answer came too late to extend the lease; the next update is due
 	case m.status.State == Standby:
 		m.until, m.status.Epoch = a.left+m.lease, v.Epoch
 		m.change(Owner, true, m.tookOver(before))
@@ -189,7 +190,7 @@ func (m *machine) updated(v Value, a answer, now int64) {
 	}
 }
 
-// tookOver says from whom ownership came.
+// tookOver returns from which node the ownership came, as text.
 func (m *machine) tookOver(before Value) string {
 	switch {
 	case before.Epoch == 0:
@@ -202,7 +203,7 @@ func (m *machine) tookOver(before Value) string {
 	return fmt.Sprintf("no heartbeat of node %s was seen for %s", before.Node, time.Duration(m.quiet).Round(time.Millisecond))
 }
 
-// read takes what a read has shown.
+// read handles the result of a read.
 func (m *machine) read(a answer, now int64) {
 	if a.version < m.least {
 		m.fresh = false
@@ -212,7 +213,7 @@ func (m *machine) read(a answer, now int64) {
 		m.adopt(a)
 		m.heard = now
 	} else if m.fresh {
-		m.quiet += min(now-m.seen, m.beat+m.lease/3) // not a time in which the process was stopped
+		m.quiet += min(now-m.seen, m.beat+m.lease/3) // limited, so that a time in which the process was stopped does not count
 	}
 	m.fresh, m.seen, m.certain = true, now, true
 	ours := m.fault == nil && m.value.Run == m.run && !m.value.Vacant
@@ -231,7 +232,7 @@ func (m *machine) read(a answer, now int64) {
 	}
 }
 
-// adopt takes a value that was not known.
+// adopt stores a value of the cell that is new to this node.
 func (m *machine) adopt(a answer) {
 	was, broken := m.value, m.fault != nil
 	m.version, m.least, m.quiet = a.version, a.version, 0
@@ -251,7 +252,7 @@ func (m *machine) adopt(a answer) {
 	}
 }
 
-// standing says who the owner is.
+// standing returns who the owner is, as text.
 func (m *machine) standing() string {
 	switch {
 	case m.value.Vacant && m.value.Next != "":
@@ -262,7 +263,7 @@ func (m *machine) standing() string {
 	return fmt.Sprintf("node %s is the owner, with epoch %d", m.value.Node, m.value.Epoch)
 }
 
-// deposed says by whom.
+// deposed returns which node has deposed this node, as text.
 func (m *machine) deposed() string {
 	if m.fault != nil {
 		return "another node has written the cell: " + m.fault.Error()
@@ -270,19 +271,19 @@ func (m *machine) deposed() string {
 	return "another node has taken over: " + m.standing()
 }
 
-// release begins to hand over.
+// release begins to hand the ownership over.
 func (m *machine) release(next string, now int64) {
 	if m.status.State >= Releasing {
 		return
 	}
 	if m.status.State == Standby {
-		m.certain = false // whether an earlier try to take over has succeeded
+		m.certain = false // an earlier attempt to take over may have succeeded
 	}
 	m.next, m.until, m.due = next, 0, now
 	m.change(Releasing, false, "asked to hand over")
 }
 
-// stop gives the lease up, because nobody renews it any more.
+// stop gives up the lease, because the node does not renew it any more.
 func (m *machine) stop() {
 	m.until = 0
 	if m.status.Holding {

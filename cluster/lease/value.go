@@ -7,12 +7,12 @@ import (
 )
 
 const (
-	// MaxNode is how many octets the name of a node has at most.
+	// MaxNode is the maximum length of a node's name, in octets.
 	MaxNode = 64
 	// MaxEpoch is the highest epoch that a cell may have.
 	MaxEpoch = 1 << 62
 
-	format = 1 // of the octets, the first of them
+	format = 1 // version of the encoding; the first octet
 	vacant = 1 // the only flag
 )
 
@@ -27,14 +27,14 @@ var errDamaged = errors.New("the value of the cell is damaged")
 //
 // Numbers are big endian. The format is 1. Flag 1 is Vacant, the others are 0.
 type Value struct {
-	Epoch  uint64 // each owner's is higher by one than that of the owner before; at least 1
-	Run    uint64 // a random number of the owner's Holder, so that a node that was restarted is another one; not 0
-	Node   string // the owner, or the last one
+	Epoch  uint64 // at least 1; each owner's epoch is higher by one than the previous owner's
+	Run    uint64 // a random number of the owner's Holder, not 0; a restarted node has a new number
+	Node   string // the owner, or the last owner if Vacant
 	Vacant bool   // the owner has handed over
-	Next   string // which node is to take over from an owner that has handed over; "": any
+	Next   string // the node that is to take over from an owner that has handed over; "": any node
 }
 
-// Append appends the octets of a value.
+// Append appends the encoded value to the slice to.
 func (v Value) Append(to []byte) []byte {
 	flags := byte(0)
 	if v.Vacant {
@@ -47,7 +47,8 @@ func (v Value) Append(to []byte) []byte {
 	return append(append(to, byte(len(v.Next))), v.Next...)
 }
 
-// Decode returns the value of the octets of a cell. Its errors are ErrLaterFormat, and one for damaged octets.
+// Decode decodes the octets of a cell. The error is ErrLaterFormat, or another error for damaged
+// octets.
 func Decode(octets []byte) (v Value, err error) {
 	if len(octets) > 0 && octets[0] > format {
 		return v, ErrLaterFormat
@@ -70,7 +71,8 @@ func Decode(octets []byte) (v Value, err error) {
 	return v, nil
 }
 
-// cutName returns the name at the beginning of octets, which may be empty, and the octets behind it.
+// cutName returns the name at the beginning of octets, which may be empty, and the octets that
+// follow. ok is false if the octets are damaged.
 func cutName(octets []byte) (name string, rest []byte, ok bool) {
 	if len(octets) == 0 || int(octets[0]) >= len(octets) {
 		return "", nil, false
@@ -80,7 +82,8 @@ func cutName(octets []byte) (name string, rest []byte, ok bool) {
 	return name, octets[n:], name == "" || CheckNode(name) == nil
 }
 
-// CheckNode returns an error if a name cannot be that of a node: it has 1 to MaxNode visible characters of ASCII.
+// CheckNode returns an error if name is not valid for a node. A valid name has 1 to MaxNode visible
+// characters of ASCII.
 func CheckNode(name string) error {
 	if len(name) == 0 || len(name) > MaxNode {
 		return fmt.Errorf("the name of a node has 1 to %d characters, and %d are given", MaxNode, len(name))

@@ -1,8 +1,4 @@
-// Package report is what operators see of the nodes of a cluster.
-//
-// # Start reading
-//
-// report.go
+// Package report defines what operators see of the nodes of a cluster.
 package report
 
 import (
@@ -10,33 +6,33 @@ import (
 	"time"
 )
 
-// A State is what a node says of itself, about once a second.
+// A State is the state that a node publishes about once a second.
 type State struct {
 	Node    string    `json:"node"`
 	Version string    `json:"version"`
 	State   string    `json:"state"`
 	Epoch   uint64    `json:"epoch"`
-	Reason  string    `json:"reason,omitempty"` // why it may not take over; empty: it may
-	Applied uint64    `json:"applied"`          // place of the last record that it has
-	Moved   uint64    `json:"moved"`            // up to which place it needs nothing any more
-	Config  string    `json:"config"`           // hash of what must be configured alike
-	At      time.Time `json:"at"`               // when it said so, by its clock
+	Reason  string    `json:"reason,omitempty"` // why the node may not take over; empty: the node may take over
+	Applied uint64    `json:"applied"`          // place of the last record that the node has applied
+	Moved   uint64    `json:"moved"`            // place up to which the node does not need the journal any more
+	Config  string    `json:"config"`           // hash of the configuration that all nodes must share
+	At      time.Time `json:"at"`               // when the node published this state, by the node's clock
 	Sum     Sum       `json:"sum"`
 }
 
-// A Sum is a hash of all that a copy has.
+// A Sum is a hash of the whole contents of a copy.
 type Sum struct {
-	Check uint64 `json:"check,omitempty"` // the number of the question
-	At    uint64 `json:"at,omitempty"`    // place of the last record of what was read
+	Check uint64 `json:"check,omitempty"` // the number of the check
+	At    uint64 `json:"at,omitempty"`    // place of the last record that the hash covers
 	Hash  string `json:"hash,omitempty"`
 	Error string `json:"error,omitempty"`
 }
 
-// SilentFor is how old what a node says of itself is when it probably does not run: longer than an election of the servers,
-// and what a node waits for them.
+// SilentFor is the age at which a state shows that its node is probably not running. It is longer
+// than an election of the servers and than a node waits for the servers.
 const SilentFor = 15 * time.Second
 
-// IsSilent reports whether a node has said nothing for a while.
+// IsSilent reports whether the state is older than SilentFor.
 func (s *State) IsSilent(now time.Time) bool { return now.Sub(s.At) >= SilentFor }
 
 // MayTakeOver reports whether a node could take the work over from an owner.
@@ -47,11 +43,12 @@ func (s *State) MayTakeOver(owner string, now time.Time) bool {
 // A Row is what operators see of a node.
 type Row struct {
 	State
-	Behind uint64        // how many records it has less than the node that has most
-	Seen   time.Duration // how long ago it said this
+	Behind uint64        // how many records the node has less than the node with the most records
+	Seen   time.Duration // age of the node's state
 }
 
-// Rows returns what operators see of all nodes, and how many of them could take the work over from an owner.
+// Rows returns the rows of all nodes. ready is how many nodes could take the work over from the
+// owner.
 func Rows(all []State, owner string, now time.Time) (rows []Row, ready int) {
 	last := uint64(0)
 	for i := range all {
@@ -70,7 +67,7 @@ func Rows(all []State, owner string, now time.Time) (rows []Row, ready int) {
 	return rows, ready
 }
 
-// Figures are the measures of a node. The tags are explained in admin/rows.go.
+// Figures are the metrics of a node. admin/rows.go explains the tags.
 type Figures struct {
 	Owner     bool    `json:"owner" metric:"owner" help:"Whether this node owns the work and holds its lease."`
 	Epoch     uint64  `json:"epoch" metric:"epoch" help:"Epoch of the owner as this node knows it: it rises with each change of the owner."`
@@ -78,7 +75,7 @@ type Figures struct {
 	Behind    uint64  `json:"behind" metric:"records_behind" help:"Records that this node has less than the node that has most."`
 	Ready     int     `json:"ready" metric:"nodes_ready" help:"Nodes, this one included, that could take the work over from the owner."`
 	Heartbeat float64 `json:"heartbeat_seconds" metric:"heartbeat_age_seconds" help:"Seconds since the owner's last heartbeat that was acknowledged, on the owner; on other nodes since they saw a new one. Beyond cluster.lease the owner ends its work."`
-	Unfit     string  `json:"unfit,omitempty"` // one of Obstacles: why it may not take over; "": it may
+	Unfit     string  `json:"unfit,omitempty"` // why the node may not take over: one of Obstacles; "": the node may take over
 }
 
 // The obstacles: kinds of reasons why a node cannot take over.
@@ -91,10 +88,10 @@ const (
 // Obstacles returns the kinds of reasons why a node cannot take over.
 func Obstacles() []string { return []string{Drained, Reading, Different} }
 
-// A Report is what a node knows of itself and of the others, up to a second ago.
+// A Report is what a node knows of itself and of the other nodes. It may be a second old.
 type Report struct {
 	Node  string `json:"node"`
-	Owner string `json:"owner_node"` // "": none owns the work
+	Owner string `json:"owner_node"` // "": no node owns the work
 	Figures
 	Nodes []State `json:"nodes"`
 }

@@ -1,6 +1,6 @@
-// Package standby answers those who connect to a node that stands by: clients are refused in a way that makes them go on to
-// the next address, and operators and balancers learn who owns the work. The sockets go on to listen, so that the gateway can
-// take them over without a gap.
+// Package standby answers connections to a node that stands by. Clients are refused in a way that
+// makes them try the next address. Operators and load balancers learn which node owns the work. The
+// sockets keep listening, so that the gateway can take them over without a gap.
 //
 // # Start reading
 //
@@ -23,10 +23,10 @@ import (
 	"pmg/protocols/smpp"
 )
 
-// A Protocol is what is spoken on a socket.
+// A Protocol is the protocol that is spoken on a socket.
 type Protocol uint8
 
-// The protocols. Connections of Other are closed.
+// The protocols. Connections of the protocol Other are closed.
 const (
 	Other Protocol = iota
 	SMPP
@@ -34,17 +34,17 @@ const (
 	Admin
 )
 
-// A Socket is one that listens.
+// A Socket is a listening socket.
 type Socket struct {
 	sock.Listening
 	Protocol Protocol
-	TLS      *tls.Config // nil: it is plain
+	TLS      *tls.Config // nil: connections are not encrypted
 }
 
-// A State is what the node says of itself: in JSON, and as a line.
+// A State returns the node's state: as a value for JSON, and as a line of text.
 type State func() (state any, line string)
 
-// A Door answers until it is closed.
+// A Door answers connections until it is closed.
 type Door struct {
 	state     State
 	listeners []net.Listener
@@ -52,16 +52,17 @@ type Door struct {
 	admin     http.Server
 	metrics   http.Handler
 	running   sync.WaitGroup
-	places    chan struct{} // of connections that are being refused
+	places    chan struct{} // limits the connections that are being refused
 }
 
 const (
-	maxRefusing   = 64 // further connections are closed
+	maxRefusing   = 64 // further connections are closed without an answer
 	refuseTimeout = 5 * time.Second
 	retryAfter    = "1" // seconds
 )
 
-// Open begins to answer on sockets, which stay open when the door is closed. metrics serves those of the node.
+// Open begins to answer connections on sockets. The sockets stay open when the door is closed.
+// metrics serves the node's metrics.
 func Open(sockets []Socket, state State, metrics http.Handler) (*Door, error) {
 	d := &Door{state: state, metrics: metrics, places: make(chan struct{}, maxRefusing)}
 	d.server = http.Server{Handler: http.HandlerFunc(d.refuseHTTP), ReadTimeout: refuseTimeout, WriteTimeout: refuseTimeout}
@@ -78,7 +79,7 @@ func Open(sockets []Socket, state State, metrics http.Handler) (*Door, error) {
 		d.running.Go(func() {
 			switch s.Protocol {
 			case HTTP:
-				_ = d.server.Serve(l) // Close ends it
+				_ = d.server.Serve(l) // Close makes Serve return
 			case Admin:
 				_ = d.admin.Serve(l)
 			default:
@@ -89,11 +90,11 @@ func Open(sockets []Socket, state State, metrics http.Handler) (*Door, error) {
 	return d, nil
 }
 
-// Close ends answering.
+// Close stops answering.
 func (d *Door) Close() error {
 	err := errors.Join(d.server.Close(), d.admin.Close())
 	for _, l := range d.listeners {
-		_ = l.Close() // those of the servers are closed
+		_ = l.Close() // the servers close their own listeners
 	}
 	d.running.Wait()
 	return err
@@ -107,7 +108,7 @@ func (d *Door) refuseAll(l net.Listener, p Protocol) {
 			return
 		}
 		if err != nil {
-			time.Sleep(10 * time.Millisecond) // no descriptor is left
+			time.Sleep(10 * time.Millisecond) // no file descriptor is free
 			continue
 		}
 		select {
@@ -125,11 +126,12 @@ func (d *Door) refuseAll(l net.Listener, p Protocol) {
 const (
 	smppHead = 16
 	isAnswer = 0x80000000
-	// refusal makes clients try again, and take none of it for a wrong password.
+	// refusal is a status that makes clients try again, and that no client mistakes for a wrong
+	// password.
 	refusal = smpp.StatusSysErr
 )
 
-// refuse answers the first PDU if it asks for a session, and closes the connection.
+// refuse answers the first PDU if it is a bind request, and closes the connection.
 func refuse(conn net.Conn, p Protocol) {
 	defer conn.Close()
 	if p != SMPP || conn.SetDeadline(time.Now().Add(refuseTimeout)) != nil {
@@ -149,15 +151,15 @@ func refuse(conn net.Conn, p Protocol) {
 		return
 	}
 	if _, err := io.CopyN(io.Discard, conn, int64(length-smppHead)); err != nil {
-		return // what is not read would reset the connection, and the answer with it
+		return // unread data would reset the connection before the client reads the answer
 	}
 	binary.BigEndian.PutUint32(head[:], smppHead)
 	binary.BigEndian.PutUint32(head[4:], command|isAnswer)
 	binary.BigEndian.PutUint32(head[8:], refusal)
-	_, _ = conn.Write(head[:]) // the client may have gone
+	_, _ = conn.Write(head[:]) // the client may have disconnected
 }
 
-// refuseHTTP answers a client.
+// refuseHTTP refuses an HTTP request of a client.
 func (d *Door) refuseHTTP(w http.ResponseWriter, _ *http.Request) {
 	_, line := d.state()
 	h := w.Header()
@@ -170,7 +172,7 @@ func (d *Door) refuseHTTP(w http.ResponseWriter, _ *http.Request) {
 	})
 }
 
-// routes returns what operators and balancers may ask.
+// routes returns the handler of the paths that operators and balancers may request.
 func (d *Door) routes() http.Handler {
 	m := http.NewServeMux()
 	m.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })

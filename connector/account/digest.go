@@ -15,8 +15,8 @@ func newKey() (key [32]byte) {
 	return key
 }
 
-// digest returns the digest of secrets. Their lengths are part of it, so that the
-// end of one cannot be taken for the beginning of the next.
+// digest returns the digest of secrets. The hash also covers the length of each secret, so that the
+// boundary between two secrets is unambiguous.
 func (r *Registry) digest(secrets ...[]byte) digest {
 	h := hmac.New(sha256.New, r.key[:])
 	for _, s := range secrets {

@@ -20,10 +20,12 @@ type Duplicates struct {
 	seen *window.Seen
 }
 
-// Duplicates returns what finds the account's duplicates, or nil if it may submit them.
+// Duplicates returns the account's duplicate finder. The result is nil if the account may submit
+// duplicates.
 func (a *Account) Duplicates() *Duplicates { return a.use.duplicates.Load() }
 
-// setDuplicates puts the options of an account in force. What was claimed stays so, unless nothing is to be found any more.
+// setDuplicates puts the options of an account in force. Earlier claims stay, unless the new
+// options find no duplicates at all.
 func setDuplicates(of *atomic.Pointer[Duplicates], c *config.Duplicates) {
 	d := of.Load()
 	switch {
@@ -38,8 +40,8 @@ func setDuplicates(of *atomic.Pointer[Duplicates], c *config.Duplicates) {
 	}
 }
 
-// Hash returns the hash of a message: of the numbers that its addresses are, its text and which part of a long message it is,
-// with the reference of that one; 0 for a message that is whole.
+// Hash returns the hash of a message: of its two addresses as numbers, its text, and which part of
+// a long message it is. part is the reference of the long message, or 0 if the message is whole.
 func (d *Duplicates) Hash(m *sms.Message, part uint32) uint64 {
 	var h maphash.Hash
 	h.SetSeed(d.seed)
@@ -55,29 +57,31 @@ func (d *Duplicates) Hash(m *sms.Message, part uint32) uint64 {
 	return h.Sum64()
 }
 
-// Has reports whether a message with a hash that comes at a time is a duplicate.
+// Has reports whether a message with this hash, which arrives at the time at, is a duplicate.
 func (d *Duplicates) Has(at int64, hash uint64) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.seen.Has(at, hash)
 }
 
-// Claim reports whether a message with a hash that comes at a time is none. Those that come later then are. GiveBack
-// takes the claim if the message is not accepted.
+// Claim records a message with this hash, which arrives at the time at. ok is false if the message
+// is a duplicate. Otherwise later messages with the same hash are duplicates. GiveBack undoes the
+// claim if the message is not accepted.
 func (d *Duplicates) Claim(at int64, hash uint64) (claim uint32, ok bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.seen.Claim(at, hash)
 }
 
-// GiveBack forgets the claim of a message that has come at a time and was not accepted.
+// GiveBack undoes the claim of a message that arrived at the time at and was not accepted.
 func (d *Duplicates) GiveBack(at int64, claim uint32) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.seen.GiveBack(at, claim)
 }
 
-// Len returns how many messages are remembered. Messages that come meanwhile do not wait until it has counted all.
+// Len returns how many messages are remembered. The count does not block messages that arrive
+// meanwhile.
 func (d *Duplicates) Len(now int64) int {
 	for {
 		d.mu.Lock()

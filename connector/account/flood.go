@@ -21,20 +21,21 @@ type Flood struct {
 	limits []limit
 }
 
-// A limit counts in all, or in each recipient's.
+// A limit counts the messages to all recipients together, or to each recipient separately.
 type limit struct {
 	config config.Flood
 	prefix number.Prefix
-	why    string // it refuses a message
+	why    string // the reason for refusing a message
 	span   window.Span
 	all    *window.Count
 	each   *window.Counts
 }
 
-// Flood returns the account's limits, or nil if there are none.
+// Flood returns the account's limits, or nil if the account has none.
 func (a *Account) Flood() *Flood { return a.use.flood.Load() }
 
-// setFlood puts the limits of an account in force. Limits that are about the same messages as before go on counting.
+// setFlood puts the limits of an account in force. A limit that applies to the same messages as
+// before keeps its counts.
 func setFlood(of *atomic.Pointer[Flood], all []config.Flood) {
 	if len(all) == 0 {
 		of.Store(nil)
@@ -72,15 +73,17 @@ func (f *Flood) set(all []config.Flood) {
 	f.limits = limits
 }
 
-// Refuses returns why no message to a recipient may come at a time, or "".
+// Refuses returns the reason why no message to the recipient is allowed at the time at. An empty
+// result means that a message is allowed.
 func (f *Flood) Refuses(at int64, recipient number.Number) string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.refuses(at, recipient, f.hash(recipient))
 }
 
-// Take counts a message to a recipient that comes at a time in each of the limits that it is for, unless one of them refuses
-// it. It returns why, or "". GiveBack takes back what is counted if the message is not accepted.
+// Take counts a message to the recipient at the time at in every limit that applies, unless one of
+// the limits refuses the message. It returns the reason of the refusal, or "" if the message was
+// counted. GiveBack undoes the count if the message is not accepted.
 func (f *Flood) Take(at int64, recipient number.Number) (why string) {
 	hash := f.hash(recipient)
 	f.mu.Lock()
@@ -100,7 +103,7 @@ func (f *Flood) Take(at int64, recipient number.Number) (why string) {
 	return ""
 }
 
-// GiveBack takes back what Take has counted for a message that has come at a time.
+// GiveBack undoes what Take has counted for a message that arrived at the time at.
 func (f *Flood) GiveBack(at int64, recipient number.Number) {
 	hash := f.hash(recipient)
 	f.mu.Lock()
@@ -116,7 +119,7 @@ func (f *Flood) GiveBack(at int64, recipient number.Number) {
 	}
 }
 
-// refuses does what Refuses does. f.mu is held.
+// refuses implements Refuses. The caller holds f.mu.
 func (f *Flood) refuses(at int64, recipient number.Number, hash uint64) string {
 	for i := range f.limits {
 		l, n := &f.limits[i], 0

@@ -13,11 +13,11 @@ const (
 	maxDelay   = time.Minute
 	remember   = 10 * time.Minute
 
-	// An address stays known to an account for one to two of these.
+	// An address stays known to an account for one to two times rememberKnown.
 	rememberKnown = 7 * 24 * time.Hour
 
-	// freeFailures is how many failures of an account, from addresses that it never
-	// logged in from, cause no delay. Each further one doubles the delay up to maxSoft.
+	// freeFailures is how many failures of an account cause no delay if they come from addresses that
+	// the account never logged in from. Each further failure doubles the delay up to maxSoft.
 	freeFailures = 20
 	maxSoft      = 5 * time.Second
 
@@ -25,8 +25,8 @@ const (
 	maxWaiting = 10
 )
 
-// A Guard makes guessing passwords slow. Before a login's password is looked at,
-// Check returns how long the comparison has to wait. The delay depends on earlier
+// A Guard makes guessing passwords slow. Before a login's password is compared,
+// Check returns how long the comparison must wait. The delay depends on earlier
 // failures and not on the connection: a client that hangs up and connects again
 // gets the same delay.
 //
@@ -34,19 +34,19 @@ const (
 //
 //   - by address, whatever the account: 1 s after the first failure, then twice
 //     as long after each, up to a minute;
-//   - by account and address together, likewise;
+//   - by account and address together, with the same delays;
 //   - by account, over all addresses that it never logged in from: a delay of a
 //     few seconds, and only after many failures.
 //
-// A login from an address that the account has logged in from before waits for
-// the second only. So an attacker cannot lock out a client by failing in its name
+// A login from an address that the account has logged in from before waits only
+// for the delay by account and address. So an attacker cannot lock out a client by failing in its name
 // from another address, or by failing in other names from the client's address.
 //
 // A Guard is safe for concurrent use, and its memory is bounded.
 type Guard struct {
 	mu       sync.Mutex
 	seed     maphash.Seed
-	failures recent[uint64, standing] // by address, by account and address, by account
+	failures recent[uint64, standing] // by address, by account and address, and by account
 	known    recent[uint64, struct{}] // accounts and addresses that logged in
 	waiting  map[uint64]int           // logins that wait, by address
 }
@@ -54,7 +54,7 @@ type Guard struct {
 // A standing is the state of one counter of failed logins.
 type standing struct {
 	failures int
-	next     int64 // no password is looked at before this time
+	next     int64 // no password is compared before this time
 }
 
 // NewGuard makes a guard that remembers about size addresses and accounts.
@@ -67,13 +67,13 @@ func NewGuard(size int) *Guard {
 	}
 }
 
-// Check returns the nanoseconds until the password of a login that began at that time may be
-// checked. Then Check has to be asked again, because another login may have come first.
+// Check returns how many nanoseconds remain until the password of a login may be compared. began is
+// when the login began. After that wait the caller calls Check again, because another login may
+// have come first.
 //
-// After a 0 the caller may compare the password and must report the outcome with
-// Fail, Refuse or Succeed. If there were failures before, the next login waits
-// meanwhile as if this one had failed, because otherwise parallel logins would
-// allow many guesses.
+// If the result is 0, the caller may compare the password, and must then report the outcome with
+// Fail, Refuse or Succeed. After earlier failures, the next login waits as if this login had
+// already failed. Otherwise parallel logins would allow many guesses.
 func (g *Guard) Check(now, began int64, addr netip.Addr, systemID []byte) (wait int64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -151,9 +151,9 @@ func (g *Guard) Succeed(now int64, addr netip.Addr, systemID []byte) {
 	g.known.put(now, k.pair, struct{}{})
 }
 
-// BeginWait counts a login that waits. It returns false, and does not count it, if
-// the address already has as many waiting logins as allowed. If it returns true,
-// the caller must call EndWait.
+// BeginWait counts a login that waits. It returns false, without counting the login, if the address
+// already has the allowed number of waiting logins. If it returns true, the caller must call
+// EndWait.
 func (g *Guard) BeginWait(addr netip.Addr) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -180,7 +180,7 @@ func (g *Guard) standing(now int64, key uint64) standing {
 	return s
 }
 
-// charge makes the next login wait as if the one under way had failed, if there
+// charge makes the next login wait as if the login under way had failed. It does so only if there
 // were failures before.
 func (g *Guard) charge(now int64, key uint64) {
 	if s := g.standing(now, key); s.failures > 0 {
@@ -196,12 +196,13 @@ func (g *Guard) fail(now int64, key uint64) {
 	g.failures.put(now, key, s)
 }
 
-// delay returns how long the next login waits after so many failures.
+// delay returns how long the next login waits after this number of failures.
 func delay(failures int) int64 {
 	return int64(min(firstDelay<<min(failures-1, 16), maxDelay))
 }
 
-// softDelay returns the same for an account's failures from everywhere.
+// softDelay returns how long the next login waits after this number of failures of an account, from
+// whatever address.
 func softDelay(failures int) int64 {
 	if failures <= freeFailures {
 		return 0

@@ -10,7 +10,7 @@ import (
 type keyed struct {
 	account *Account
 	key     *config.Key
-	expires time.Time // zero: never
+	expires time.Time // zero: the key never expires
 }
 
 func (t *Table) addKeys(a *Account, keys []config.Key) {
@@ -19,10 +19,10 @@ func (t *Table) addKeys(a *Account, keys []config.Key) {
 	}
 }
 
-// AdmitKey decides about a request that has a key in the place of a name and a password; l has the rest. The account and
-// the key are nil unless the result is OK.
+// AdmitKey decides about a request that has an API key instead of a name and a password. l holds
+// the other data of the login. The account and the key are nil unless the result is OK.
 func (t *Table) AdmitKey(l Login, key string, now time.Time) (*Account, *config.Key, Result) {
-	k, ok := t.keys[token.Hash(key)] // nobody finds a random key by the time that this takes
+	k, ok := t.keys[token.Hash(key)] // the duration of this look-up does not help to guess a random key
 	if !ok || !k.expires.IsZero() && !now.Before(k.expires) {
 		return nil, nil, WrongKey
 	}

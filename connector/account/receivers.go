@@ -11,9 +11,9 @@ import (
 // Receivers finds the account of a message that a route sends to an in connector.
 // It is immutable.
 type Receivers struct {
-	only     *Account // the only account that may receive there; nil if there are none or several
+	only     *Account // the only account that may receive on the connector; nil if no account may, or several may
 	byPrefix number.Table[*Account]
-	exact    map[string]*Account // by the keys of whole numbers: those with '=' in front
+	exact    map[string]*Account // by whole numbers; a key is '=' and the number
 }
 
 func newReceivers(c *config.Config, t *Table) map[string]*Receivers {

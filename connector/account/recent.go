@@ -2,17 +2,16 @@ package account
 
 import "time"
 
-// A recent is a map whose entries expire. An entry expires one to two lifetimes
-// after it was last put, and there are at most 2·size entries. It is not safe for
-// concurrent use.
+// A recent is a map whose entries expire. An entry expires one to two lifetimes after it was last
+// put, and there are at most 2·size entries. It is not safe for concurrent use.
 //
-// It has two generations. When the young one is full or old, it replaces the old
-// one, which is dropped as a whole, so that no entry has to be searched for.
+// The map has two generations. A young generation that is full or old replaces the old generation,
+// whose entries are all dropped. So no search for expired entries is needed.
 type recent[K comparable, V any] struct {
 	size       int
 	life       int64
 	young, old map[K]V
-	since      int64 // when young began
+	since      int64 // when the young generation began
 }
 
 func newRecent[K comparable, V any](size int, life time.Duration) recent[K, V] {
@@ -41,7 +40,7 @@ func (r *recent[K, V]) delete(k K) {
 	delete(r.old, k)
 }
 
-// age begins a new generation if the young one is old enough.
+// age begins a new generation if the young generation is old enough.
 func (r *recent[K, V]) age(now int64) {
 	switch age := now - r.since; {
 	case age > 2*r.life:

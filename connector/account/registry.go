@@ -13,7 +13,7 @@ import (
 // A Registry holds the state of accounts that outlives a configuration: sessions,
 // rates and the password of each that was verified last. It is safe for concurrent use.
 type Registry struct {
-	key     [32]byte // of digests; a new one each time the process starts
+	key     [32]byte // the key of the digests; a new random key at each start of the process
 	matches func(hash, password []byte) bool
 
 	mu    sync.Mutex
@@ -45,11 +45,13 @@ type usage struct {
 
 	mu       sync.Mutex
 	sessions int
-	from     map[netip.Addr]int // sessions of an address, as Host returns it
-	verified [2]digest          // of the hashes and the passwords that matched last; zero: none yet
+	from     map[netip.Addr]int // number of sessions by address; the key is what Host returns
+	verified [2]digest          // digests of the two latest pairs of hash and password that matched; zero: none yet
 }
 
-// begin counts a session from addr unless there are already limit of them, or perAddress of its address; 0 is no limit.
+// begin counts a session from addr, unless the account already has limit sessions or addr already
+// has perAddress sessions. A limit of 0 means unlimited. The result is OK, or the limit that was
+// exceeded.
 func (u *usage) begin(addr netip.Addr, limit, perAddress int) Result {
 	addr = Host(addr)
 	u.mu.Lock()
@@ -65,7 +67,7 @@ func (u *usage) begin(addr netip.Addr, limit, perAddress int) Result {
 	return OK
 }
 
-// exceed counts a session from addr however many there are.
+// exceed counts a session from addr whatever the limits are.
 func (u *usage) exceed(addr netip.Addr) { u.begin(addr, 0, 0) }
 
 func (u *usage) end(addr netip.Addr) {
@@ -87,7 +89,7 @@ func (u *usage) count() int {
 	return u.sessions
 }
 
-// take returns the usage of an account, after setting the rate of the configuration.
+// take returns the usage of an account, and applies the rate of the configuration to the usage.
 func (r *Registry) take(c *config.Account) *usage {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -104,7 +106,7 @@ func (r *Registry) take(c *config.Account) *usage {
 	return u
 }
 
-// forget drops the usage of accounts that are not in the table and have no session.
+// forget drops the usage of accounts that have no session and are not in the table.
 func (r *Registry) forget(t *Table) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

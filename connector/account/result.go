@@ -20,14 +20,14 @@ const (
 	OK                 Result = iota
 	NoAccount                 // no account has this system_id
 	WrongPassword             //
-	WrongCertificate          // it shows none of those that it must have
-	WrongNetwork              // it may not log in from this address
-	WrongConnector            // it may not log in on this connector
-	WrongBind                 // it may not bind in this way
-	WrongKey                  // no account has it, or it has expired
-	TooManySessions           // it has as many as it may have
-	TooManyFromAddress        // it has as many as it may have from one address
-	RefusedByPlugin           // a plugin says so
+	WrongCertificate          // the client did not show a certificate that its account requires
+	WrongNetwork              // the account may not log in from this address
+	WrongConnector            // the account may not log in on this connector
+	WrongBind                 // the account may not bind with this bind type
+	WrongKey                  // no account has this key, or the key has expired
+	TooManySessions           // the account has reached its limit of sessions
+	TooManyFromAddress        // the account has reached its limit of sessions per address
+	RefusedByPlugin           // a plugin refused the login
 )
 
 var resultNames = [...]string{
@@ -36,10 +36,10 @@ var resultNames = [...]string{
 	"too many sessions from this address", "a plugin refuses it",
 }
 
-// String returns the reason for the log.
+// String returns the result as text, for the log.
 func (r Result) String() string { return resultNames[r] }
 
-// Code returns the code of the answer to the client.
+// Code returns the code with which the client is answered.
 func (r Result) Code() sms.Code {
 	if r == OK {
 		return sms.OK

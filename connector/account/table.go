@@ -18,8 +18,8 @@ type Table struct {
 	accounts  map[string]*Account   // by system_id
 	receivers map[string]*Receivers // by in connector
 	keys      map[string]keyed      // by hash
-	userDecoy []byte                // stands in for the hash of an unknown user; nil: no account has users
-	decoy     *Account              // stands in for the account of an unknown system_id
+	userDecoy []byte                // compared in place of an unknown user's hash; nil: no account has users
+	decoy     *Account              // used in place of the account of an unknown system_id
 }
 
 // An Account is a client that may log in.
@@ -28,13 +28,13 @@ type Account struct {
 	networks    []netip.Prefix
 	connectors  []string
 	maxSessions int
-	perAddress  int // of those
+	perAddress  int // limit of sessions per address
 	replaces    bool
 	binds       [protocols.Transceiver + 1]bool
-	certified   []string // what its certificate must have; empty: it needs none
-	any         bool     // any password will do, because the certificate is enough
-	passwords   []digest // plain ones
-	hashes      [][]byte // of the others
+	certified   []string // the certificate names of which the client must show one; empty: no certificate is needed
+	any         bool     // any password is accepted, because the certificate is enough
+	passwords   []digest // digests of the plain passwords
+	hashes      [][]byte // the hashed passwords
 	users       []config.AccountUser
 	use         *usage
 }
@@ -43,7 +43,7 @@ type Account struct {
 // are only read.
 type Login struct {
 	SystemID, Password []byte
-	AsUser             bool   // the password is that of a user of the account, and not its own
+	AsUser             bool   // the password is that of a user of the account, not the account's own
 	User               string // the user's name
 	Connector          string
 	Addr               netip.Addr
@@ -51,8 +51,8 @@ type Login struct {
 	Certificate        tlsfiles.Identity
 }
 
-// NewTable returns the table of a configuration's accounts. Their state in the
-// registry stays.
+// NewTable returns the table of a configuration's accounts. The accounts' state in the registry is
+// kept.
 func NewTable(c *config.Config, r *Registry) *Table {
 	t := &Table{registry: r, accounts: make(map[string]*Account, len(c.Accounts)), keys: map[string]keyed{}, decoy: &Account{}}
 	for i := range c.Accounts {
@@ -63,7 +63,7 @@ func NewTable(c *config.Config, r *Registry) *Table {
 			t.userDecoy = []byte(a.users[j].Password)
 		}
 		if len(a.hashes) > len(t.decoy.hashes) {
-			t.decoy.hashes = a.hashes // their cost is probably that of the others
+			t.decoy.hashes = a.hashes // assumed to cost as much to compare as the hashes of other accounts
 		}
 	}
 	t.receivers = newReceivers(c, t)
@@ -100,8 +100,8 @@ func newAccount(c *config.Account, r *Registry) *Account {
 	return a
 }
 
-// Lookup compares a login's password, or returns Unverified if that takes a slow hash. Then Verify
-// has to be called.
+// Lookup compares a login's password. If the comparison needs a slow hash, it returns Unverified
+// instead, and the caller must call Verify.
 func (t *Table) Lookup(l Login) Password {
 	a := t.find(l)
 	switch {
@@ -110,7 +110,7 @@ func (t *Table) Lookup(l Login) Password {
 	case l.AsUser:
 		return Wrong
 	case a.any:
-		return Right // LogIn asks for the certificate
+		return Right // LogIn checks the certificate
 	}
 	d := t.registry.digest(l.Password)
 	for i := range a.passwords {
@@ -129,8 +129,9 @@ func (t *Table) Lookup(l Login) Password {
 	return Wrong
 }
 
-// Verify compares a login's password, which takes up to a second if it is hashed. It remembers a
-// right one, so that the next Lookup need not return Unverified. A Guard makes wrong ones rare.
+// Verify compares a login's password. A hashed password takes up to a second. Verify remembers a
+// right password, so that the next Lookup need not return Unverified. A Guard makes wrong passwords
+// rare.
 func (t *Table) Verify(l Login) Password {
 	a := t.find(l)
 	if l.AsUser {
@@ -148,7 +149,7 @@ func (t *Table) Verify(l Login) Password {
 	return t.Lookup(l)
 }
 
-// verifyUser is Verify for a user of an account.
+// verifyUser verifies the password of a user of an account, as Verify does for an account's own.
 func (t *Table) verifyUser(a *Account, l Login) Password {
 	u, hash := a.User(l.User), t.userDecoy
 	if u != nil {
@@ -160,7 +161,7 @@ func (t *Table) verifyUser(a *Account, l Login) Password {
 	return Wrong
 }
 
-// User returns the user of the account with a name, nil if it has none.
+// User returns the account's user with this name, or nil if the account has no such user.
 func (a *Account) User(name string) *config.AccountUser {
 	for i := range a.users {
 		if a.users[i].Name == name {
@@ -170,11 +171,11 @@ func (a *Account) User(name string) *config.AccountUser {
 	return nil
 }
 
-// LogIn decides a login after its password was compared. If the result is OK, the
-// session counts towards the account's limits, and the caller must call the account's
-// End once with the address of the login. That also holds if the account is not nil and the result is
-// TooManySessions or TooManyFromAddress: then the login takes the place of another session, if one can be replaced.
-// Otherwise the account is nil unless the result is OK.
+// LogIn decides a login after its password was compared. If the result is OK, the session counts
+// towards the account's limits, and the caller must call the account's End once with the address of
+// the login. LogIn may also return an account with TooManySessions or TooManyFromAddress: then the
+// login counts too, and takes the place of another session, if one can be replaced. In all other
+// cases the account is nil unless the result is OK.
 func (t *Table) LogIn(now int64, l Login, p Password) (*Account, Result) {
 	a, result := t.Admit(l, p)
 	if result != OK {
@@ -191,8 +192,8 @@ func (t *Table) LogIn(now int64, l Login, p Password) (*Account, Result) {
 	return nil, result
 }
 
-// Admit decides about the credentials of a request, which begins no session, after its password was compared.
-// The account is nil unless the result is OK.
+// Admit decides about the credentials of a request after its password was compared. A request
+// begins no session. The account is nil unless the result is OK.
 func (t *Table) Admit(l Login, p Password) (*Account, Result) {
 	a := t.find(l)
 	switch {
@@ -215,8 +216,8 @@ func (t *Table) Admit(l Login, p Password) (*Account, Result) {
 // Account returns the account with a system_id, or nil.
 func (t *Table) Account(systemID string) *Account { return t.accounts[systemID] }
 
-// find returns the login's account, or the decoy, whose password takes as long to
-// compare.
+// find returns the login's account, or the decoy if there is no such account. The decoy's password
+// takes as long to compare.
 func (t *Table) find(l Login) *Account {
 	if a := t.accounts[string(l.SystemID)]; a != nil {
 		return a
@@ -230,7 +231,8 @@ func (a *Account) mayUse(connector string) bool {
 
 func (a *Account) mayComeFrom(addr netip.Addr) bool { return isIn(addr, a.networks) }
 
-// isIn reports whether one of the networks has an address, or there are none.
+// isIn reports whether addr is in one of the networks. It also returns true if there are no
+// networks.
 func isIn(addr netip.Addr, networks []netip.Prefix) bool {
 	addr = addr.Unmap().WithZone("")
 	for _, n := range networks {
@@ -245,50 +247,51 @@ func isIn(addr netip.Addr, networks []netip.Prefix) bool {
 // Account. It takes no lock and is safe for concurrent use.
 func (a *Account) Config() *config.Account { return a.use.cfg.Load() }
 
-// End records that a session of the account is over that began at an address.
+// End records that a session of the account from the address addr has ended.
 func (a *Account) End(addr netip.Addr) { a.use.end(addr) }
 
-// Want records that a login of the account was refused because no session is free.
+// Want records that a login of the account was refused at the time now because no session is free.
 func (a *Account) Want(now int64) { a.use.wanted.Store(now) }
 
 // Wanted returns when a login of the account was last refused because no session was free.
 func (a *Account) Wanted() int64 { return a.use.wanted.Load() }
 
-// Operate counts n operations that begin or, if n is negative, end. It returns how many of the
-// account's are under way then, over all of its sessions.
+// Operate adds n to the number of the account's operations under way, and returns the sum over all
+// sessions of the account. n is negative for operations that end.
 func (a *Account) Operate(n int64) int64 { return a.use.operating.Add(n) }
 
-// Search begins a search of the account's messages, which EndSearch ends. It reports false if one
-// is under way.
+// Search begins a search of the account's messages. EndSearch ends the search. Search returns false
+// if another search is under way.
 func (a *Account) Search() bool { return a.use.searching.CompareAndSwap(false, true) }
 
-// EndSearch ends a search that Search has begun.
+// EndSearch ends the search that Search began.
 func (a *Account) EndSearch() { a.use.searching.Store(false) }
 
-// Admit takes the place of one message in the account's rate, which all of its
-// sessions share. The message may be accepted wait nanoseconds from now, and
-// until then its session should not be read. If it returns false, too many
-// messages of the account wait already: the message took no place and must be
-// answered with sms.Throttled immediately, and its session should not be read
+// Admit takes the place of one message in the account's rate, which all of its sessions share. The
+// message may be accepted wait nanoseconds from now. Its session should not be read until then. If
+// ok is false, too many messages of the account wait already, and the message took no place. Then
+// the message must be answered with sms.Throttled immediately, and its session should not be read
 // for wait nanoseconds.
 //
-// A place stays taken when the session ends, so a client gains nothing by
-// reconnecting. A reload also changes the rate of sessions that logged in before.
-// Admit takes no lock and is safe for concurrent use.
+// A place stays taken when the session ends, so a client gains nothing by reconnecting. A reload
+// also changes the rate of sessions that logged in before. Admit takes no lock and is safe for
+// concurrent use.
 func (a *Account) Admit(now int64) (wait int64, ok bool) { return a.use.rate.Admit(now) }
 
-// AdmitOfMany is Admit for one of many messages of a request, of which fewer may wait.
+// AdmitOfMany admits one of many messages of a request, as Admit does. Fewer such messages may
+// wait.
 func (a *Account) AdmitOfMany(now int64) (wait int64, ok bool) { return a.use.rate.AdmitOfMany(now) }
 
-// Left returns how many messages the account's rate admits now without a wait, and in how many nanoseconds it would be as
-// if none had come. Both are 0 for an account without a rate.
+// Left returns how many messages the account's rate admits now without a wait. whole is in how many
+// nanoseconds the full rate is available again, if no message comes. Both results are 0 for an
+// account without a rate.
 func (a *Account) Left(now int64) (n, whole int64) { return a.use.rate.Left(now) }
 
-// pressingRate is how many refusals a second, over all sessions of an account, are too many.
+// pressingRate is how many refusals a second, over all sessions of an account, are tolerated.
 const pressingRate = 100
 
-// IsPressing counts n PDUs of the account for which nothing is done, and reports whether there
-// were too many of late.
+// IsPressing counts n refused PDUs of the account, and reports whether the account has recently
+// exceeded pressingRate.
 func (a *Account) IsPressing(now, n int64) bool {
 	wait := a.use.refusals.Take(now, 0)
 	if n > 0 && wait < int64(time.Second) {
@@ -297,7 +300,8 @@ func (a *Account) IsPressing(now, n int64) bool {
 	return wait > 0
 }
 
-// Charge takes the places of n further messages that an admitted one has become.
+// Charge takes n more places in the account's rate, for the further messages that an admitted
+// message was split into.
 func (a *Account) Charge(now, n int64) { a.use.rate.Take(now, n) }
 
 func (u *usage) isVerified(d digest) bool {

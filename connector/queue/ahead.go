@@ -1,7 +1,7 @@
 package queue
 
-// ReadAhead asks for the bodies of the messages that leave next, up to about window of them. A
-// part of them is asked for at a time, when half of the last has left.
+// ReadAhead requests the bodies of the messages that leave next, up to about window messages. It
+// requests a part of them at a time, when half of the previous part has left.
 func (q *Queue) ReadAhead(window int, ask func(*Entry) bool) {
 	for i := range ringCount {
 		if r := q.ring(i); r.n > 0 && !r.readAhead(window, ask) {
@@ -15,7 +15,7 @@ func (q *Queue) ReadAhead(window int, ask func(*Entry) bool) {
 	}
 }
 
-// readAhead asks for bodies of a ring's first entries. It reports false if too many are
+// readAhead requests the bodies of a ring's first entries. It returns false if too many bodies are
 // being read.
 func (r *ring) readAhead(window int, ask func(*Entry) bool) bool {
 	if r.first().state == onDisk {
@@ -33,7 +33,7 @@ func (r *ring) readAhead(window int, ask func(*Entry) bool) bool {
 	return true
 }
 
-// readBack asks for bodies of the first messages that came back.
+// readBack requests the bodies of the first messages that came back.
 func (q *Queue) readBack(first Entry, window int, ask func(*Entry) bool) {
 	var changed []Entry
 	q.askTree(q.back, first, &window, ask, &changed)

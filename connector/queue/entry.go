@@ -13,31 +13,31 @@ type Waiting struct {
 	Arrived, DeliverAt, NotBefore, Expires int64 // as in sms.Message
 }
 
-// An Entry is what the queue knows of a message without looking at it.
+// An Entry is what the queue needs to know of a message, without access to its body.
 type Entry struct {
 	ID        uint64
-	Due       int64        // its place: the time that orders messages which are due
-	Wakes     int64        // when a message that waits for its time is looked at
-	Expires   int64        // 0: never
-	Message   *sms.Message // nil: its body is on disk, or it was taken out
+	Due       int64        // the time that orders due messages
+	Wakes     int64        // when a message that is not due yet is examined
+	Expires   int64        // 0: the message never expires
+	Message   *sms.Message // nil: the body is on disk, or the message was taken out
 	Priority  uint8
 	state     state
-	Scheduled bool // its body is on disk, and it counts as scheduled
+	Scheduled bool // the body is on disk, and the message counts as scheduled
 }
 
-// A state is where the body of an entry's message is.
+// A state says where the body of an entry's message is.
 type state uint8
 
 const (
-	inMemory  state = iota // in memory, as it came
-	onDisk                 // on disk alone
-	beingRead              // on disk, and it is being read
-	loaded                 // in memory, read from disk; there it is the same
-	gone                   // the entry was taken out, and is left in its ring for the order
+	inMemory  state = iota // in memory, unchanged since it arrived
+	onDisk                 // only on disk
+	beingRead              // on disk, and being read
+	loaded                 // in memory, read from disk; the copy on disk is identical
+	gone                   // the entry was taken out, and stays in its ring only to keep the order
 )
 
-// EntrySize is how many octets of memory an entry takes at most whose body is on disk:
-// the nodes of a tree may be half empty.
+// EntrySize is the maximum memory of an entry whose body is on disk, in octets. Nodes of a tree may
+// be half empty.
 const EntrySize = int64(2 * unsafe.Sizeof(Entry{}))
 
 // EntryOf returns the entry of a message that is in memory.
@@ -45,7 +45,7 @@ func EntryOf(m *sms.Message) Entry {
 	return newEntry(Waiting{m.ID, m.Priority, m.Arrived, m.DeliverAt, m.NotBefore, m.Expires}, m)
 }
 
-// Key returns the entry by which the queue finds a message.
+// Key returns an entry with which the queue can find a message.
 func Key(w Waiting) Entry { return newEntry(w, nil) }
 
 func newEntry(w Waiting, m *sms.Message) Entry {
@@ -53,8 +53,8 @@ func newEntry(w Waiting, m *sms.Message) Entry {
 		ID: w.ID, Due: max(w.DeliverAt, w.Arrived), Expires: w.Expires,
 		Message: m, Priority: min(w.Priority, priorities-1),
 	}
-	// A message that has expired before it is due is looked at then, because its place
-	// is free for another.
+	// A message that expires before it is due is examined at its expiry, because its place is free for
+	// another message.
 	e.Wakes = max(e.Due, w.NotBefore)
 	if e.Expires != 0 && e.Expires < e.Wakes {
 		e.Wakes = e.Expires + 1
@@ -62,21 +62,21 @@ func newEntry(w Waiting, m *sms.Message) Entry {
 	return e
 }
 
-// Unload takes the body out of memory of an entry that has one, and returns it. It is on disk.
+// Unload releases the body of an entry from memory, and returns it. The body is also on disk.
 func (e *Entry) Unload() *sms.Message {
 	m := e.Message
 	e.Message, e.state = nil, onDisk
 	return m
 }
 
-// IsLoaded reports whether the body was read from disk, where it is the same.
+// IsLoaded reports whether the body was read from disk. The copy on disk is identical.
 func (e *Entry) IsLoaded() bool { return e.state == loaded }
 
 // IsBeingRead reports whether the body is being read.
 func (e *Entry) IsBeingRead() bool { return e.state == beingRead }
 
-// ask begins to read the body of an entry that is on disk alone. It reports false if the argument
-// does.
+// ask calls the function ask to read a body that is only on disk. It returns false if the function
+// returns false.
 func (e *Entry) ask(ask func(*Entry) bool) bool {
 	switch {
 	case e.state != onDisk:
@@ -88,10 +88,10 @@ func (e *Entry) ask(ask func(*Entry) bool) bool {
 	return true
 }
 
-// take marks the entry as taken out.
+// take marks the entry as taken out of the queue.
 func (e *Entry) take() { e.Message, e.state = nil, gone }
 
-// absent returns 1 where the body is not in memory.
+// absent returns 1 if the body is not in memory, and otherwise 0.
 func (e *Entry) absent() int {
 	if e.Message == nil {
 		return 1
@@ -99,12 +99,12 @@ func (e *Entry) absent() int {
 	return 0
 }
 
-// placeFirst reports whether a comes before b where both have the same priority.
+// placeFirst reports whether a comes before b. Both have the same priority.
 func placeFirst(a, b *Entry) bool {
 	return a.Due < b.Due || a.Due == b.Due && a.ID < b.ID
 }
 
-// leavesFirst is the order of messages that are due. A message that was tried in vain
+// leavesFirst reports whether a leaves before b; both are due. A message that was tried in vain
 // keeps its place.
 func leavesFirst(a, b Entry) bool {
 	if a.Priority != b.Priority {
@@ -113,7 +113,7 @@ func leavesFirst(a, b Entry) bool {
 	return a.Due < b.Due || a.Due == b.Due && a.ID < b.ID
 }
 
-// wakesFirst is the order of messages that wait for their time.
+// wakesFirst reports whether a becomes due before b; both wait for their time.
 func wakesFirst(a, b Entry) bool {
 	if a.Wakes != b.Wakes {
 		return a.Wakes < b.Wakes

@@ -2,27 +2,28 @@ package queue
 
 import "pmg/sms"
 
-// A sweep is how far the search for expired messages has come. It goes through
-// the queue a part at a time, so that a long backlog does not stop the dispatcher.
+// A sweep is the progress of the search for expired messages. Each call searches only a part of the
+// queue, so that a long backlog does not block the dispatcher.
 type sweep struct {
-	next int64 // the first expiry among the messages seen so far; 0: none expires
+	next int64 // the earliest expiry of the messages searched so far; 0: none of them expires
 	cursor
-	back   Entry // comes before those that came back to go on with
-	inBack bool  // back counts: the rings were searched
+	back   Entry // the search of the messages that came back continues after this entry
+	inBack bool  // back is valid: the rings were already searched
 }
 
 // A cursor is the position of a search through the rings. A search begins at the highest
 // priority.
 type cursor struct {
-	rings int    // rings that were searched
+	rings int    // number of rings already searched
 	at    uint64 // number of the next entry
 }
 
-// MostExpired is about how many messages Expired takes out in one call at most.
+// MostExpired is about how many messages one call of Expired takes out at most.
 const MostExpired = sweepEntries / sweepExpired
 
-// sweepEntries is how many entries are searched at a time, in about 0.3 ms. One that has expired
-// costs as much as sweepExpired, since its end is stored, and its client may get a receipt.
+// sweepEntries is how many entries are searched at a time, which takes about 0.3 ms. An expired
+// entry costs as much as sweepExpired other entries, because its end is stored and its client may
+// get a receipt.
 const (
 	sweepEntries = 100_000
 	sweepExpired = 50
@@ -37,9 +38,9 @@ func (q *Queue) willExpire(expires int64) {
 	q.swept.next = sms.Earlier(q.swept.next, expires)
 }
 
-// Expired takes out messages that have expired and passes them to f. A message
-// that nobody can send keeps no place in the queue, so that others find room. It reports whether
-// it has stopped although more may have expired.
+// Expired takes out messages that have expired and passes them to f. So messages that cannot be
+// sent any more make room for others. more is true if the search stopped early and further messages
+// may have expired.
 func (q *Queue) Expired(now int64, f func(*Entry)) (more bool) {
 	q.advance(now)
 	if q.nextExpiry == 0 || q.nextExpiry >= now {
@@ -63,19 +64,19 @@ func (q *Queue) Expired(now int64, f func(*Entry)) (more bool) {
 	return q.n < before
 }
 
-// A Verdict is what a search decides about an entry.
+// A Verdict is the decision of a search about an entry.
 type Verdict int
 
 // The verdicts.
 const (
-	Stays  Verdict = iota // it stays where it is
-	Leaves                // it is taken out
-	waits                 // the search stops at it, and goes on with it
+	Stays  Verdict = iota // the entry stays in its place
+	Leaves                // the entry is taken out
+	waits                 // the search stops at the entry, and continues with it later
 )
 
-// scan passes entries to take, from the cursor on. It takes away from left what it has
-// searched, and stops when nothing is left, or at an entry that waits. It reports
-// whether the last ring was searched to its end.
+// scan passes entries to take, beginning at the cursor. It subtracts the number of searched entries
+// from left. It stops when left is 0, or at an entry with the verdict waits. end is true if all
+// rings were searched.
 func (q *Queue) scan(c *cursor, left *int, take func(*ring, *Entry) Verdict) (end bool) {
 	for *left > 0 && c.rings < ringCount {
 		if q.scanRing(c, left, take) {
@@ -85,8 +86,8 @@ func (q *Queue) scan(c *cursor, left *int, take func(*ring, *Entry) Verdict) (en
 	return c.rings == ringCount
 }
 
-// scanRing searches the ring at hand, and reports whether it has come to an entry that
-// waits.
+// scanRing searches the cursor's current ring, and reports whether it stopped at an entry with the
+// verdict waits.
 func (q *Queue) scanRing(c *cursor, left *int, take func(*ring, *Entry) Verdict) (stopped bool) {
 	r := q.ring(c.rings)
 	c.at = max(c.at, r.start)
@@ -112,14 +113,14 @@ func (q *Queue) scanRing(c *cursor, left *int, take func(*ring, *Entry) Verdict)
 	return stopped
 }
 
-// expireBack searches the messages that came back, from where the last call ended, and
-// reports whether it has come to their end.
+// expireBack searches the messages that came back, from where the last call stopped. end is true if
+// all of them were searched.
 func (q *Queue) expireBack(now int64, left *int, f func(*Entry)) (end bool) {
 	var expired []Entry
 	s := &q.swept
 	end = true
 	if !s.inBack {
-		s.inBack, s.back = true, Entry{Priority: priorities} // before all others
+		s.inBack, s.back = true, Entry{Priority: priorities} // an entry that comes before all other entries
 	}
 	q.back.Ascend(s.back, func(e Entry) bool {
 		if *left <= 0 {

@@ -8,35 +8,35 @@ import (
 	"pmg/sms"
 )
 
-// A Queue holds messages in the order in which they leave: by priority, then delivery
-// time, then arrival. It is not safe for concurrent use.
+// A Queue holds messages in the order in which they leave: by priority, then delivery time, then
+// arrival. It is not safe for concurrent use.
 //
-// Messages that are due when they come, which is nearly all, wait in one ring
-// per priority: O(1) and without allocation, whatever the backlog. Those that are
-// restored come after newer ones, and have rings of their own. Only messages that
-// come back, or must wait for their time, live in B-trees.
+// Messages that are due when they come, which is nearly all, wait in one ring per priority: O(1)
+// and without allocation, whatever the backlog. Restored messages are older than messages that were
+// pushed before them, so they have separate rings. Only messages that come back, or must wait for
+// their time, are in B-trees.
 //
 // The queue holds entries. The body of a message may be on disk.
 type Queue struct {
 	n        int
-	filled   uint8                // bit p: a ring of priority p may hold messages
-	restored bool                 // messages were restored: older may hold some
+	filled   uint8                // bit p: a ring of priority p may hold entries
+	restored bool                 // messages were restored, so the rings in older may hold entries
 	back     *btree.BTreeG[Entry] // due, but not in the order of arrival
-	later    *btree.BTreeG[Entry] // not due yet
+	later    *btree.BTreeG[Entry] // messages that are not due yet
 
 	absent     int   // messages whose bodies are not in memory
 	nextExpiry int64 // no message in a ring or in back expires before this time; 0: none expires
 	swept      sweep
 
 	rings [priorities]ring
-	older [priorities]ring // of restored messages
+	older [priorities]ring // rings of restored messages
 
-	backOnDisk int // entries in back that are onDisk
-	backAhead  int // and those that are beingRead or loaded
+	backOnDisk int // number of entries in back with state onDisk
+	backAhead  int // number of entries in back with state beingRead or loaded
 	moved      search
 }
 
-// priorities is the number of priorities. SMPP 3.4 has 0 to 3, 5.0 adds 4.
+// priorities is the number of priorities. SMPP 3.4 defines the priorities 0 to 3, SMPP 5.0 adds 4.
 const priorities = 5
 
 // Init makes the zero Queue an empty queue.
@@ -48,7 +48,7 @@ func (q *Queue) Init() {
 // Len returns how many messages wait, due or not.
 func (q *Queue) Len() int { return q.n }
 
-// Push adds a message that has just arrived, or was moved here from another queue.
+// Push adds a message that has just arrived or was moved here from another queue.
 func (q *Queue) Push(m *sms.Message, now int64) {
 	p, due := min(m.Priority, priorities-1), max(m.DeliverAt, m.Arrived)
 	r := &q.rings[p]
@@ -62,7 +62,8 @@ func (q *Queue) Push(m *sms.Message, now int64) {
 	*r.extend() = Entry{ID: m.ID, Due: due, Expires: m.Expires, Message: m, Priority: p}
 }
 
-// push adds such a message. waits says that it is not due yet.
+// push adds the entry of a message that has just arrived. waits is true if the message is not due
+// yet.
 func (q *Queue) push(e Entry, waits bool) {
 	if q.enter(&e, waits) {
 		return
@@ -71,12 +72,12 @@ func (q *Queue) push(e Entry, waits bool) {
 	if r := &q.rings[e.Priority]; r.fits(e.Due, e.ID) {
 		*r.extend() = e
 	} else {
-		q.putBack(e) // it was overtaken on its way here
+		q.putBack(e) // a newer message was pushed before this one
 	}
 }
 
-// enter counts a message that comes. If it waits for its time, it does so from then on,
-// and enter reports true.
+// enter counts a message that is added. It returns true if the message is not due yet; then the
+// message is put in q.later.
 func (q *Queue) enter(e *Entry, waits bool) bool {
 	q.n++
 	if e.Message == nil {
@@ -90,7 +91,7 @@ func (q *Queue) enter(e *Entry, waits bool) bool {
 	return waits
 }
 
-// PushOnDisk adds a message that has just arrived, and of which the entry alone is kept.
+// PushOnDisk adds a message that has just arrived, but stores only its entry.
 func (q *Queue) PushOnDisk(m *sms.Message, now int64) {
 	e := EntryOf(m)
 	e.Message, e.state, e.Scheduled = nil, onDisk, m.Flags&sms.Scheduled != 0
@@ -102,16 +103,16 @@ func (q *Queue) PushOnDisk(m *sms.Message, now int64) {
 	}
 }
 
-// Restore adds a message whose body is on disk. Newer ones may have come before it.
+// Restore adds a message whose body is on disk. Newer messages may have been pushed before.
 func (q *Queue) Restore(w Waiting, now int64) {
 	e := newEntry(w, nil)
 	e.state, e.Scheduled = onDisk, w.DeliverAt > now
 	q.place(e, e.Due == w.Arrived, max(w.DeliverAt, w.NotBefore) > now)
 }
 
-// place adds a message whose body is on disk to those that were restored. byArrival says that its
-// place is by its arrival, as that of nearly all is. The others would make the ring's last place so
-// late that those behind them do not fit.
+// place adds a message whose body is on disk to the restored messages. byArrival is true if the
+// arrival orders the message, as is usual. Other messages would move the ring's last place so far
+// back that later ones do not fit; so they are not put in the ring.
 func (q *Queue) place(e Entry, byArrival, waits bool) {
 	if q.enter(&e, waits) {
 		return
@@ -125,21 +126,21 @@ func (q *Queue) place(e Entry, byArrival, waits bool) {
 	}
 }
 
-// PushBack returns a popped message to the queue. It takes its old place when its
-// NotBefore has passed.
+// PushBack returns a popped message to the queue. The message takes its old place after its
+// NotBefore.
 func (q *Queue) PushBack(m *sms.Message, now int64) {
 	if e := EntryOf(m); !q.enter(&e, m.NotBefore > now) {
 		q.putBack(e)
 	}
 }
 
-// putBack adds a message that is due to those that are not in the order of arrival.
+// putBack adds a due message to q.back, the messages that are not in the order of arrival.
 func (q *Queue) putBack(e Entry) {
 	q.back.Set(e)
 	q.countBack(&e, 1)
 }
 
-// leftBack counts a message that was taken out of those that came back.
+// leftBack updates the counts for an entry that was taken out of q.back.
 func (q *Queue) leftBack(e *Entry) {
 	q.countBack(e, -1)
 	q.left(e)
@@ -154,7 +155,7 @@ func (q *Queue) countBack(e *Entry, n int) {
 	}
 }
 
-// left counts a message that was taken out.
+// left updates the counts for a message that was taken out.
 func (q *Queue) left(e *Entry) {
 	q.n--
 	if e.Message == nil {
@@ -162,7 +163,8 @@ func (q *Queue) left(e *Entry) {
 	}
 }
 
-// Ready reports whether a message is due. A queue that was ready stays so until Pop, even if a later call has an earlier time.
+// Ready reports whether a message is due. After Ready has returned true, it returns true until Pop,
+// even for an earlier time.
 func (q *Queue) Ready(now int64) bool {
 	q.advance(now)
 	return q.n > q.later.Len()
@@ -174,14 +176,15 @@ func (q *Queue) Due() int { return q.n - q.later.Len() }
 // Absent returns how many messages wait whose bodies are not in memory.
 func (q *Queue) Absent() int { return q.absent }
 
-// InFront returns how many messages with that priority are due before one that is pushed.
+// InFront returns how many due messages with this priority are ahead of a message that is pushed
+// now.
 func (q *Queue) InFront(priority uint8) int {
 	return q.rings[priority].n + q.older[priority].n + q.back.Len()
 }
 
-// Pop takes the message that is to leave next, nil when none is due, or when the body
-// of the first one is on disk. It also returns when the message expires: behind a long
-// backlog, the message itself is not in the processor's cache.
+// Pop takes out and returns the message that is to leave next. m is nil if no message is due, or if
+// the first one's body is on disk. expires is when the message expires; it is returned because
+// after a long wait the message itself is not in the processor's cache.
 func (q *Queue) Pop(now int64) (m *sms.Message, expires int64) {
 	if q.n == 0 {
 		return nil, 0
@@ -210,7 +213,7 @@ func (q *Queue) Pop(now int64) (m *sms.Message, expires int64) {
 	return m, expires
 }
 
-// first returns the ring whose first message is to leave next, nil if all are empty.
+// first returns the ring whose first message leaves next. It returns nil if all rings are empty.
 func (q *Queue) first() *ring {
 	for q.filled != 0 {
 		p := bits.Len8(q.filled) - 1
@@ -226,8 +229,8 @@ func (q *Queue) first() *ring {
 	return nil
 }
 
-// ringCount is how many rings there can be. The ring with number i comes before the
-// next: those of the highest priority first, and the older messages first.
+// ringCount is the maximum number of rings. Rings are ordered by number: the highest priority
+// first, and restored messages before others of the same priority.
 const ringCount = 2 * priorities
 
 func (q *Queue) ring(i int) *ring {
@@ -238,7 +241,7 @@ func (q *Queue) ring(i int) *ring {
 	return &q.rings[p]
 }
 
-// advance moves the messages whose time has come to their places.
+// advance moves the messages that have become due out of q.later.
 func (q *Queue) advance(now int64) {
 	for q.later.Len() > 0 {
 		if e, _ := q.later.Min(); e.Wakes > now {
@@ -250,8 +253,8 @@ func (q *Queue) advance(now int64) {
 	}
 }
 
-// Hasten makes messages due that wait for another attempt, so many at most, and reports whether there are more. Those that
-// wait for their delivery time stay.
+// Hasten makes up to most messages due that wait for another attempt. more is true if further
+// messages wait for another attempt. Messages that wait for their delivery time are not changed.
 func (q *Queue) Hasten(now int64, most int) (more bool) {
 	var due []Entry
 	q.later.Scan(func(e Entry) bool {
@@ -281,7 +284,7 @@ func (q *Queue) NextDue() int64 {
 	return 0
 }
 
-// Oldest returns when the first message in order was due, or 0 if none is due.
+// Oldest returns the due time of the first message in the queue's order, or 0 if no message is due.
 func (q *Queue) Oldest() int64 {
 	var oldest int64
 	for i := range ringCount {

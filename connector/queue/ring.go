@@ -1,22 +1,22 @@
 package queue
 
-// A ring is a first-in-first-out list of entries, sorted by their places. Its first and
-// its last entry are not gone. It lies in chunks, so that a long one grows without
-// copying, and gives its memory back as it gets shorter.
+// A ring is a first-in-first-out list of entries, sorted by their places. The first and the last
+// entry never have the state gone. A ring consists of chunks, so that it grows without copying and
+// frees memory as it becomes shorter.
 type ring struct {
 	n          int
-	start      uint64   // entries that have left: the number of the first one there is
-	head, tail *chunk   // with the first and the last entry
-	chunks     []*chunk // all: entry number i is in chunks[i/chunkSize], modulo the length, a power of two
-	spare      *chunk   // the last one that became empty
-	ahead      uint64   // number of the entry from which on no body was asked for
+	start      uint64   // number of the first entry, which is how many entries have left
+	head, tail *chunk   // the chunks with the first and the last entry
+	chunks     []*chunk // all chunks: entry number i is in chunks[i/chunkSize modulo the length]; the length is a power of two
+	spare      *chunk   // the chunk that became empty last
+	ahead      uint64   // number of the first entry whose body was not requested yet
 }
 
 const chunkSize = 64
 
 type chunk [chunkSize]Entry
 
-// extend adds an entry at the end, which is the caller's to fill.
+// extend adds an entry at the end of the ring. The caller fills the entry.
 func (r *ring) extend() *Entry {
 	number := r.start + uint64(r.n)
 	if number%chunkSize == 0 || r.n == 0 {
@@ -29,7 +29,7 @@ func (r *ring) extend() *Entry {
 	return &r.tail[number%chunkSize]
 }
 
-// grow returns the chunk with that number, for the entry that will be the last.
+// grow returns the chunk with this number, to which the next last entry is added.
 func (r *ring) grow(number uint64) *chunk {
 	if number-r.start/chunkSize >= uint64(len(r.chunks)) {
 		r.resize()
@@ -44,7 +44,7 @@ func (r *ring) grow(number uint64) *chunk {
 	return *c
 }
 
-// chunk returns where the chunk with that number is.
+// chunk returns a pointer to the place of the chunk with this number.
 func (r *ring) chunk(number uint64) **chunk { return &r.chunks[number&uint64(len(r.chunks)-1)] }
 
 // resize makes room for more chunks.
@@ -57,7 +57,7 @@ func (r *ring) resize() {
 	}
 }
 
-// trim drops entries that are gone from both ends.
+// trim drops entries with the state gone from both ends.
 func (r *ring) trim() {
 	for r.n > 0 && r.first().state == gone {
 		r.n--
@@ -73,11 +73,11 @@ func (r *ring) trim() {
 		}
 	}
 	if r.n == 0 && len(r.chunks) > maxIdleChunks {
-		*r = ring{start: r.start} // a backlog has gone, and its memory goes too
+		*r = ring{start: r.start} // after a long backlog the memory is freed
 	}
 }
 
-// maxIdleChunks is for how many chunks an empty ring keeps room.
+// maxIdleChunks is for how many chunks an empty ring keeps pointers.
 const maxIdleChunks = 16
 
 func (r *ring) at(i int) *Entry {
@@ -85,12 +85,12 @@ func (r *ring) at(i int) *Entry {
 	return &(*r.chunk(number / chunkSize))[number%chunkSize]
 }
 
-// first and last are of a ring that is not empty.
+// first returns the first entry of the ring, which must not be empty.
 func (r *ring) first() *Entry { return &r.head[r.start%chunkSize] }
 
 func (r *ring) last() *Entry { return &r.tail[(r.start+uint64(r.n)-1)%chunkSize] }
 
-// fits reports whether an entry can stand at the end.
+// fits reports whether an entry with this due time and id can be added at the end.
 func (r *ring) fits(due int64, id uint64) bool {
 	if r.n == 0 {
 		return true
@@ -99,7 +99,7 @@ func (r *ring) fits(due int64, id uint64) bool {
 	return last.Due < due || last.Due == due && last.ID <= id
 }
 
-// find returns the entry with the id and place of e, nil if it is not there.
+// find returns the entry with the id and place of e, or nil if the ring has no such entry.
 func (r *ring) find(e *Entry) *Entry {
 	low, high := 0, r.n
 	for low < high {

@@ -9,31 +9,31 @@ import (
 // A search is the state of a search for messages to move. It goes through the queue in
 // parts, first through the messages that came back, which are older than the others.
 type search struct {
-	back   Entry // comes before those to go on with
-	inBack bool  // back counts: the search has begun there
+	back   Entry // the search of the messages that came back continues after this entry
+	inBack bool  // back is valid: the search of the messages that came back has begun
 	cursor
-	inRings bool // Queue.back was searched, and the rings follow
+	inRings bool // Queue.back was searched, and the search continues in the rings
 
-	inVain bool // no message of the parts searched so far could be moved
-	again  bool // the search has begun again, because a later message could be moved
+	inVain bool // none of the messages searched so far could be moved
+	again  bool // the search was started again, because a later message could be moved
 }
 
-// A Taker is what a search calls. It is for one call.
+// A Taker holds the functions that one search calls, and a result of the search.
 type Taker struct {
-	// Take decides about a message in memory. TakeDue allows it to take the body of one that stays
-	// out of memory. It must leave everything else as it is.
+	// Take decides about a message whose body is in memory. In TakeDue it may release the body of a
+	// message that stays. It must not change anything else.
 	Take func(*Entry) Verdict
-	// Ask begins to read a body, or returns false: not now.
+	// Ask begins to read a body. It returns false if the body cannot be read now.
 	Ask func(*Entry) bool
 
-	Absent bool // the search has stopped at bodies that are not in memory
+	Absent bool // the search stopped at bodies that are not in memory
 }
 
-// TakeDue passes messages that are due to take, from where the last call ended, and
-// takes out those that are to leave. It takes away from left what it has searched, and
-// stops when nothing is left, or at a body that must be read first: for that and for
-// those behind it, as far as left goes, it asks. It reports whether it has come to the
-// end; the next call begins anew.
+// TakeDue passes due messages to the taker, beginning where the last call stopped, and takes out
+// the messages that leave. It subtracts the number of searched messages from left. It stops when
+// left is 0, or at a body that must be read first. Then it requests that body and the bodies behind
+// it, as many as left allows. end is true if all messages were searched; then the next call begins
+// at the start again.
 func (q *Queue) TakeDue(now int64, left *int, t *Taker) (end bool) {
 	q.advance(now)
 	s := &q.moved
@@ -117,8 +117,8 @@ func (q *Queue) takeBack(left *int, t *Taker) (end bool) {
 	return end
 }
 
-// askTree asks for bodies from an entry on, and appends those entries to changed, which
-// must be replaced.
+// askTree requests bodies of a tree's entries, beginning at the entry from. It appends the entries
+// whose state changed to changed. The caller must replace them in the tree.
 func (q *Queue) askTree(tree *btree.BTreeG[Entry], from Entry, left *int, ask func(*Entry) bool, changed *[]Entry) {
 	tree.Ascend(from, func(e Entry) bool {
 		if *left <= 0 {
@@ -135,7 +135,7 @@ func (q *Queue) askTree(tree *btree.BTreeG[Entry], from Entry, left *int, ask fu
 	})
 }
 
-// replaceBack replaces entries of those that came back.
+// replaceBack replaces entries of q.back by changed ones.
 func (q *Queue) replaceBack(changed []Entry) {
 	for i := range changed {
 		e := &changed[i]
@@ -146,9 +146,8 @@ func (q *Queue) replaceBack(changed []Entry) {
 	}
 }
 
-// TakeLater passes messages that wait for their time to the taker, and takes out up to
-// left of those that wanted reports true for. It reports whether there are no more of
-// those.
+// TakeLater passes the messages that are not due yet, and for which wanted returns true, to the
+// taker. It takes out at most left of them. end is true if no such message remains.
 func (q *Queue) TakeLater(left *int, wanted func(*Entry) bool, t *Taker) (end bool) {
 	var taken, changed []Entry
 	end = true
@@ -183,20 +182,21 @@ func (q *Queue) TakeLater(left *int, wanted func(*Entry) bool, t *Taker) (end bo
 	return end
 }
 
-// SearchAgain makes the next call of TakeDue begin again.
+// SearchAgain makes the next call of TakeDue start at the first message again.
 func (q *Queue) SearchAgain() { q.moved = search{again: true} }
 
-// InVain reports whether no message could be moved of the parts that TakeDue has searched.
+// InVain reports whether none of the messages that TakeDue has searched could be moved.
 func (q *Queue) InVain() bool { return q.moved.inVain }
 
-// SearchedInVain records that. It does not in a search that has begun again.
+// SearchedInVain records that none of the searched messages could be moved. It has no effect in a
+// search that was started again.
 func (q *Queue) SearchedInVain() {
 	if !q.moved.again {
 		q.moved.inVain = true
 	}
 }
 
-// find returns the entry with the id and place of e, and where it is.
+// find returns the entry with the id and place of e, and its location.
 func (q *Queue) find(e *Entry) (found Entry, in location) {
 	for _, r := range [...]*ring{&q.rings[e.Priority], &q.older[e.Priority]} {
 		if at := r.find(e); at != nil {
@@ -211,14 +211,15 @@ func (q *Queue) find(e *Entry) (found Entry, in location) {
 	return Entry{}, location{}
 }
 
-// A location is where an entry is: in a ring or in a tree.
+// A location says where an entry is: in a ring or in a tree.
 type location struct {
 	ring *ring
 	at   *Entry
 	tree *btree.BTreeG[Entry]
 }
 
-// Load puts the body of a message that was read into its entry.
+// Load puts the body that was read from disk into the entry of its message. ok is false if the
+// entry does not wait for the body.
 func (q *Queue) Load(e *Entry, m *sms.Message) (ok bool) {
 	found, in := q.find(e)
 	if found.state != beingRead {
@@ -229,17 +230,17 @@ func (q *Queue) Load(e *Entry, m *sms.Message) (ok bool) {
 	return true
 }
 
-// Change calls f with the entry that has the id and place of e. If f reports true, what f has
-// made of it is kept. f may take its body out of memory, and must leave everything else as it
-// is but whether it counts as scheduled.
+// Change calls f with the entry that has the id and place of e. If f returns true, the changed
+// entry is stored. f may release the body from memory and change whether the entry counts as
+// scheduled. f must not change anything else.
 func (q *Queue) Change(e *Entry, f func(*Entry) bool) {
 	if found, in := q.find(e); in != (location{}) && f(&found) {
 		q.replace(&found, in)
 	}
 }
 
-// replace replaces an entry in its place by one whose body is in memory if that of the other is
-// not, and the other way round.
+// replace stores a changed entry in its place, and updates the counts of bodies that are not in
+// memory.
 func (q *Queue) replace(e *Entry, in location) {
 	switch {
 	case in.at != nil:
@@ -253,8 +254,8 @@ func (q *Queue) replace(e *Entry, in location) {
 	}
 }
 
-// Remove takes out the entry with the id and place of e. It is not found if keeps reports true
-// for it.
+// Remove takes out and returns the entry with the id and place of e. ok is false if there is no
+// such entry, or if keeps returns true for the entry.
 func (q *Queue) Remove(e *Entry, keeps func(*Entry) bool) (removed Entry, ok bool) {
 	found, in := q.find(e)
 	if in == (location{}) || keeps(&found) {

@@ -18,14 +18,14 @@ import (
 //	begun ──Stop: its login does not hold, an operator, a shutdown──► over ──End──► forgotten
 //	  └──the client ends it──────────────────────────────────────────────────▲
 type Stream struct {
-	Number  uint32 // of the request, in the pdu log too
+	Number  uint32 // number of the request, also in the pdu log
 	Remote  netip.AddrPort
 	Account string
-	Kind    string       // what it does, where a session has how it is bound
-	Opened  int64        // by the engine's clock
+	Kind    string       // kind of request; shown where a session shows its bind type
+	Opened  int64        // when the stream began, by the engine's clock
 	Heard   atomic.Int64 // when the client last sent something
-	May     func() bool  // reports whether the login of its client still holds
-	Cut     func()       // ends what it waits for, when Over is closed
+	May     func() bool  // reports whether the client's login is still valid
+	Cut     func()       // interrupts the stream's wait when Over is closed
 
 	once   sync.Once
 	over   chan struct{}
@@ -37,12 +37,12 @@ type Reason uint8
 
 // The reasons.
 const (
-	Revoked  Reason = iota + 1 // the login of its client does not hold any more
-	Kicked                     // an operator ends it
-	Stopping                   // the gateway, or the connector, goes
+	Revoked  Reason = iota + 1 // the client's login is not valid any more
+	Kicked                     // an operator has ended the stream
+	Stopping                   // the gateway stops, or the connector is removed
 )
 
-// Stop ends the stream, once.
+// Stop ends the stream with a reason. Only the first call has an effect.
 func (s *Stream) Stop(why Reason) {
 	s.once.Do(func() {
 		s.reason = why
@@ -54,7 +54,7 @@ func (s *Stream) Stop(why Reason) {
 // Over returns a channel that is closed when the stream must end.
 func (s *Stream) Over() <-chan struct{} { return s.over }
 
-// Reason returns why the stream must end, 0 if it need not.
+// Reason returns why the stream must end. It returns 0 if the stream may go on.
 func (s *Stream) Reason() Reason {
 	select {
 	case <-s.over:
@@ -64,14 +64,14 @@ func (s *Stream) Reason() Reason {
 	}
 }
 
-// A Table is the streams of a connector. Its zero value is empty. It is safe for concurrent use.
+// A Table holds the streams of a connector. Its zero value is empty. It is safe for concurrent use.
 type Table struct {
 	mu     sync.Mutex
 	closed bool
-	all    []*Stream // in the order in which they began
+	all    []*Stream // in the order in which the streams began
 }
 
-// Begin adds a stream, which End removes. It reports false if there are to be no more streams.
+// Begin adds a stream. End removes the stream. Begin returns false if no more streams may begin.
 func (t *Table) Begin(s *Stream) bool {
 	s.over = make(chan struct{})
 	t.mu.Lock()
@@ -89,14 +89,14 @@ func (t *Table) End(s *Stream) {
 	t.all = slices.DeleteFunc(t.all, func(other *Stream) bool { return other == s })
 }
 
-// All returns the streams that last.
+// All returns the streams that have not ended.
 func (t *Table) All() []*Stream {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return slices.Clone(t.all)
 }
 
-// Check ends the streams of clients whose logins do not hold any more.
+// Check ends the streams of clients whose logins are not valid any more.
 func (t *Table) Check() {
 	for _, s := range t.All() {
 		if !s.May() {
@@ -105,7 +105,7 @@ func (t *Table) Check() {
 	}
 }
 
-// Close ends all streams. No other begins.
+// Close ends all streams. No stream can begin afterwards.
 func (t *Table) Close() {
 	t.mu.Lock()
 	t.closed = true

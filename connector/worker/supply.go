@@ -9,38 +9,41 @@ import (
 	"pmg/sms"
 )
 
-// An Engine runs work where a lane is dispatched for, and then dispatches the lane. It reports false if the gateway ends.
+// An Engine runs a function on the goroutine that dispatches for a lane, and then dispatches the
+// lane. The result is false if the gateway ends.
 type Engine interface {
 	Do(l *connector.Lane, f func(now int64)) bool
 }
 
-// A Supply is the messages that a lane has given to a courier, until they are taken. It is safe for concurrent use, except for
-// Open, Shut and IsOpen: these are called where the lane is dispatched for.
+// A Supply holds the messages that a lane has given to a courier until the courier takes them. It
+// is safe for concurrent use, except for Open, Shut and IsOpen, which only the lane's dispatching
+// goroutine may call.
 type Supply struct {
 	engine Engine
 	lane   *connector.Lane
-	came   func() // is called with the lock when there is another message
+	came   func() // called with the lock held when another message has come
 
-	outlet *connector.Outlet // by which the lane gives; nil: it gives nothing. What dispatches for the lane owns it
+	outlet *connector.Outlet // the outlet by which the lane gives messages, owned by its dispatching goroutine; nil: none
 
 	mu    sync.Mutex
-	ready []*connector.Slot // to be taken, the oldest first
+	ready []*connector.Slot // slots to be taken, the oldest first
 }
 
-// NewSupply returns a Supply for a lane. It is given nothing until it is opened. came is called for each message, and must not
-// wait or use the Supply.
+// NewSupply returns a Supply for a lane. The lane gives no messages until Open is called. came is
+// called for each message. It must not wait or use the Supply.
 func NewSupply(e Engine, l *connector.Lane, came func()) *Supply {
 	return &Supply{engine: e, lane: l, came: came}
 }
 
-// Open makes the lane give as many messages at a time to a courier. What it was given before is under way still.
+// Open makes the lane give up to window messages at a time to a courier. Messages that were given
+// before are still under way.
 func (s *Supply) Open(c connector.Courier, window int) {
 	s.Shut()
 	s.outlet = connector.NewOutlet(s.lane.Home(), c, window)
 	s.lane.Window.Open(s.outlet)
 }
 
-// Shut makes the lane give nothing more.
+// Shut stops the lane from giving more messages.
 func (s *Supply) Shut() {
 	if s.outlet != nil {
 		s.lane.Window.LoggingOut(s.outlet)
@@ -59,17 +62,17 @@ func (s *Supply) Give(_ int64, slot *connector.Slot) {
 	s.came()
 }
 
-// Quiet implements connector.Courier: nothing is left to be done.
+// Quiet implements connector.Courier. It has nothing to do.
 func (*Supply) Quiet(int64) {}
 
-// Take removes and returns what is ready, n messages at most.
+// Take removes and returns ready messages, at most n.
 func (s *Supply) Take(n int) []*connector.Slot {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.take(n)
 }
 
-// take does so. The caller holds the lock.
+// take implements Take. The caller holds the lock.
 func (s *Supply) take(n int) (some []*connector.Slot) {
 	if n >= len(s.ready) {
 		some, s.ready = s.ready, nil
@@ -87,7 +90,8 @@ func (s *Supply) Len() int {
 	return len(s.ready)
 }
 
-// Pause makes the lane give nothing for a while. then is called with its end, where the lane is dispatched for; nil: nothing is.
+// Pause stops the lane from giving messages for a while. then is called with the end of the pause,
+// on the goroutine that dispatches for the lane. then may be nil.
 func (s *Supply) Pause(d time.Duration, then func(until int64)) {
 	s.engine.Do(s.lane, func(now int64) {
 		s.lane.Throttle.Pause(now + int64(d))
@@ -100,12 +104,12 @@ func (s *Supply) Pause(d time.Duration, then func(until int64)) {
 // An Answer is the outcome of a slot.
 type Answer struct {
 	Slot   *connector.Slot
-	Answer sms.Answer // its time is that of the report
+	Answer sms.Answer // the answer; its time is the time of the report
 	Unsent bool       // the message was not sent, and waits again as if it had not been given
 }
 
-// Report gives slots back to the lane. Where the courier has set when a slot was sent, the time until now is observed as that of
-// an answer.
+// Report gives slots back to the lane. If the courier has set when a slot was sent, the time since
+// then is counted as the response time.
 func (s *Supply) Report(all ...Answer) { Report(s.engine, s.lane, all...) }
 
 // Report gives slots back to their lane.

@@ -17,31 +17,31 @@ import (
 	"pmg/sms"
 )
 
-// A Worker is a courier that delivers on goroutines of its own: a few at the same time, and none while there is nothing to
-// be delivered. It is safe for concurrent use.
+// A Worker is a courier that delivers on a few goroutines of its own. It has no goroutine while
+// there is nothing to deliver. It is safe for concurrent use.
 type Worker struct {
 	Supply
 	options Options
-	working int // goroutines; guarded by Supply.mu
+	working int // number of goroutines; guarded by Supply.mu
 }
 
-// Options are how a Worker works.
+// Options are the parameters of a Worker.
 type Options struct {
-	Group *Group                  // its goroutines end with
-	Most  int                     // goroutines at the same time
-	Batch func() int              // messages that a goroutine takes at a time
-	Work  func([]*connector.Slot) // delivers them, and reports the outcomes
-	Log   zerolog.Logger          // of faults
+	Group *Group                  // the group to which the worker's goroutines belong
+	Most  int                     // maximum number of goroutines at the same time
+	Batch func() int              // number of messages that a goroutine takes at a time
+	Work  func([]*connector.Slot) // delivers messages and reports the outcomes
+	Log   zerolog.Logger          // log for panics
 }
 
-// New returns a Worker for a lane. It is given nothing until it is opened.
+// New returns a Worker for a lane. The lane gives no messages until the worker is opened.
 func New(e Engine, l *connector.Lane, o Options) *Worker {
 	w := &Worker{options: o}
 	w.Supply = Supply{engine: e, lane: l, came: w.start}
 	return w
 }
 
-// start begins another goroutine, unless there are enough. The caller holds the lock.
+// start begins another goroutine, unless the maximum number is running. The caller holds the lock.
 func (w *Worker) start() {
 	if w.working < w.options.Most && w.options.Group.Go(w.run) {
 		w.working++
@@ -64,7 +64,8 @@ func (w *Worker) run() {
 	}
 }
 
-// Guard calls f, which is about a message, and reports whether it has returned. A fault at it is logged, with the words what.
+// Guard calls f, which handles a message, and reports whether f has returned without a panic. A
+// panic is logged with the text what.
 func (w *Worker) Guard(m *sms.Message, what string, f func()) (ok bool) {
 	defer func() {
 		if fault := recover(); fault != nil {

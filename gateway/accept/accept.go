@@ -12,17 +12,17 @@ import (
 	"pmg/store"
 )
 
-// A Pending is a message that was accepted, between its acceptance and its commit. T is by what an Executor knows who waits
-// for the answer: a PDU of a session, or a message of a request.
+// A Pending is an accepted message between its acceptance and its commit. T is the type by which an
+// Executor knows the waiting sender: a PDU of a session, or a message of a request.
 type Pending[T any] struct {
 	keep.Accepted
-	More  []keep.Accepted // that came with it; they are stored in the same commit
+	More  []keep.Accepted // further messages of the same PDU or request, stored in the same commit
 	From  *connector.Source
 	By    T
-	After int64 // it is not answered before this time
+	After int64 // the sender is not answered before this time
 }
 
-// Outcome returns what its sender is answered when it is stored.
+// Outcome returns the outcome with which the sender is answered after the commit.
 func (p *Pending[T]) Outcome() Outcome {
 	parts := 1
 	for _, a := range p.More {
@@ -34,44 +34,46 @@ func (p *Pending[T]) Outcome() Outcome {
 	return Outcome{ID: p.Message.ID, Parts: parts, Parked: p.Aside() == store.Parked, After: p.After}
 }
 
-// An Outcome is what became of a message that came in.
+// An Outcome is the result for a message that came in.
 type Outcome struct {
-	Code   sms.Code // why it was refused
-	Step   string   // of intake that has refused it
-	Each   string   // why each of several recipients was refused; "": there was one
-	Why    string   // what the plugin says that has refused it
-	ID     uint64   // by which its sender knows it; 0: it was refused, or is a receipt that goes no further
-	Parts  int      // short messages that it has become
-	Parked bool     // no route leads anywhere, and an operator will decide
-	After  int64    // its sender is not answered before this time
+	Code   sms.Code // OK, or the reason of the refusal
+	Step   string   // the step of intake that has refused the message
+	Each   string   // the reasons for each of several recipients; "": there was one recipient
+	Why    string   // the text of the plugin that has refused the message
+	ID     uint64   // the id by which the sender knows the message; 0: it was refused, or is a receipt that goes no further
+	Parts  int      // number of short messages that the message became
+	Parked bool     // no route leads to a lane, and an operator decides
+	After  int64    // the sender is not answered before this time
 }
 
-// Refusal returns why it was refused, for the pdu log.
+// Refusal returns the reason of a refusal, for the pdu log.
 func (o *Outcome) Refusal() sms.Refusal { return sms.Refusal{Code: o.Code, Step: o.Step, Each: o.Each} }
 
-// An Executor is where messages go on. It has one method for each thing that a session and a request do differently.
+// An Executor continues the work on messages. It has one method for each operation that sessions
+// and requests do differently.
 type Executor[T any] interface {
-	// Go runs work, which may take long, and then calls then. With gone nobody waits for an answer any more, and there
-	// must be none.
+	// Go runs work, which may take long, and then calls then. If gone is true, the sender does not wait
+	// any more and must not be answered.
 	Go(by T, work func(), then func(now int64, gone bool))
-	// GoInOrder does the same, and what the sender brings behind it waits until then has returned.
+	// GoInOrder runs work as Go does. Later messages of the sender wait until then has returned.
 	GoInOrder(by T, work func(), then func(now int64, gone bool))
-	// Wait makes a submission wait for room, and reports whether it may.
+	// Wait makes a submission wait for room. It returns false if the submission may not wait.
 	Wait(now int64, by T, s *intake.Submission) bool
-	// InTurn waits until no other goroutine has a receipt with an id.
+	// InTurn waits until no other goroutine handles a receipt with this id.
 	InTurn(id []byte)
-	// Hold keeps the sender from leaving until Release, because an answer is due to it.
+	// Hold keeps the sender's session until Release is called, because an answer to the sender is due.
 	Hold(by T)
 	Release(now int64, by T)
-	// Store commits messages, and calls Acceptor.Ended when that has ended.
+	// Store commits messages, and calls Acceptor.Ended after the commit.
 	Store(now int64, p Pending[T])
-	// Queue gives a message that was stored to its lane.
+	// Queue gives a stored message to its lane.
 	Queue(now int64, a keep.Accepted)
-	// Answer answers the sender with the outcome of its message. With Undecided there is no answer: a session ends.
+	// Answer answers the sender with the outcome of its message. If the code is Undecided, the sender
+	// is not answered, and a session ends.
 	Answer(now int64, by T, o Outcome)
 }
 
-// A Matcher finds the messages that receipts are about.
+// A Matcher finds the messages to which receipts belong.
 type Matcher interface {
 	Of(c *config.Connector) *receipts.SMSC
 	Received(o *receipts.SMSC, m *sms.Message)
@@ -91,8 +93,8 @@ type Acceptor[T any] struct {
 	counts   *receipts.Counters[atomic.Int64]
 	asking   *receipts.Asking
 
-	finding   *finding[T]           // of the receipt at hand
-	searches  map[string]*search[T] // of receipts whose messages are looked for
+	finding   *finding[T]           // the search for the present receipt
+	searches  map[string]*search[T] // the receipts whose messages are being searched for
 	searchKey []byte
 }
 
@@ -103,18 +105,18 @@ func New[T any](k *keep.Keeper, i *intake.Checker, r *receipts.Matcher, block ui
 	}
 }
 
-// Flush counts the messages that were accepted since the last Flush.
+// Flush updates the counters with the messages that were accepted since the last Flush.
 func (a *Acceptor[T]) Flush() { a.intake.Flush() }
 
-// Room returns the room that is left beside what was accepted.
+// Room returns the Intake, which knows the room that is left.
 func (a *Acceptor[T]) Room() *intake.Intake { return a.intake }
 
-// Submit takes a submission through the steps that it has not taken yet, and accepts or refuses it.
+// Submit runs the remaining steps of a submission, and accepts or refuses it.
 func (a *Acceptor[T]) Submit(now int64, by T, s *intake.Submission) {
 	v := a.checker.Take(now, s)
 	switch {
 	case v == intake.Later && s.Work != nil:
-		later := *s // the next submission is another one
+		later := *s // a copy, because the caller reuses s for the next submission
 		a.executor.GoInOrder(by, later.Do, func(now int64, gone bool) {
 			if gone {
 				later.Drop()
@@ -140,12 +142,12 @@ func (a *Acceptor[T]) Submit(now int64, by T, s *intake.Submission) {
 	}
 }
 
-// Accept makes messages the gateway's own that have taken their steps: they get their ids and places, are stored if the store is
-// durable or they wait in no lane, answered and queued.
+// Accept accepts messages that have passed all steps. The messages get ids and places. They are
+// stored if the store is durable or they wait in no lane. Then they are answered and queued.
 func (a *Acceptor[T]) Accept(now int64, p Pending[T]) { a.accept(now, p, keep.Accepted{}, false) }
 
-// accept is Accept. A reply, unless its message is nil, is stored in the same commit. With mustStore something is stored with the
-// message that must be, even if the store is in memory.
+// accept implements Accept. If reply has a message, it is stored in the same commit. mustStore says
+// that the commit is needed even if the store is in memory.
 func (a *Acceptor[T]) accept(now int64, p Pending[T], reply keep.Accepted, mustStore bool) {
 	var aside bool
 	p.Accepted, p.More, aside = a.intake.Enter(now, p.Accepted, p.More)
@@ -161,9 +163,9 @@ func (a *Acceptor[T]) accept(now int64, p Pending[T], reply keep.Accepted, mustS
 	a.executor.Store(now, p)
 }
 
-// Ended goes on with a message when its commit has ended with a code, that of keep.CodeOf.
+// Ended continues with a message after its commit. code is the result of keep.CodeOf.
 func (a *Acceptor[T]) Ended(now int64, p Pending[T], code sms.Code) {
-	defer a.keep.Storing.Add(-1) // behind the answer, for which a stop waits
+	defer a.keep.Storing.Add(-1) // after the answer, because a stopping gateway waits for the answer
 	if code == sms.OK {
 		a.stored(now, p)
 	} else {
@@ -171,7 +173,7 @@ func (a *Acceptor[T]) Ended(now int64, p Pending[T], code sms.Code) {
 	}
 }
 
-// stored answers who waits for a message, and queues the message.
+// stored answers the sender of a stored message, and queues the message.
 func (a *Acceptor[T]) stored(now int64, p Pending[T]) {
 	a.intake.Count(p.From.Connector, p.Message)
 	for _, m := range p.More {
@@ -184,14 +186,15 @@ func (a *Acceptor[T]) stored(now int64, p Pending[T]) {
 	}
 }
 
-// queue gives a message that was stored to its lane.
+// queue gives a stored message to its lane.
 func (a *Acceptor[T]) queue(now int64, m keep.Accepted) {
 	if a.intake.Leaves(now, m) {
 		a.executor.Queue(now, m)
 	}
 }
 
-// notStored refuses a message that could not be stored. One that may have been stored all the same has no answer that is true.
+// notStored refuses a message that could not be stored. If the message may have been stored
+// nevertheless, the sender is not answered, because no answer is certainly true.
 func (a *Acceptor[T]) notStored(now int64, p Pending[T], code sms.Code) {
 	a.intake.Undo(p.From, p.Accepted, code)
 	for _, m := range p.More {

@@ -9,13 +9,13 @@ import (
 	"pmg/sms"
 )
 
-// A finding is a receipt of an SMSC whose message is looked for.
+// A finding is a receipt of an SMSC whose message is being searched for.
 type finding[T any] struct {
 	by      T
 	from    *connector.Source
 	message *sms.Message
 	smsc    *receipts.SMSC
-	state   sms.State // that the SMSC reports
+	state   sms.State // the state that the SMSC reports
 	search  *search[T]
 
 	match  receipts.Match
@@ -37,14 +37,14 @@ func (a *Acceptor[T]) Receipt(now int64, by T, from *connector.Source, m *sms.Me
 	}
 	a.matcher.Received(q.smsc, m)
 	switch {
-	case m.Flags&sms.HasReport == 0: // what it says is not known
+	case m.Flags&sms.HasReport == 0: // the contents of the receipt are not known
 		a.notFound(now, q)
 	case !a.follows(q):
 		a.find(now, q)
 	}
 }
 
-// find finds the message of a receipt, which does not wait for an earlier one.
+// find searches for the message of a receipt that need not wait for an earlier receipt.
 func (a *Acceptor[T]) find(now int64, q *finding[T]) {
 	if a.matcher.Find(q.smsc, q.message, &q.match) {
 		q.found = true
@@ -57,7 +57,7 @@ func (a *Acceptor[T]) find(now int64, q *finding[T]) {
 	a.lookUp(&copied)
 }
 
-// lookUp looks into the store, on another goroutine.
+// lookUp searches the store for the message, on another goroutine.
 func (a *Acceptor[T]) lookUp(q *finding[T]) {
 	a.executor.Go(q.by, func() {
 		if !q.found {
@@ -68,7 +68,7 @@ func (a *Acceptor[T]) lookUp(q *finding[T]) {
 		}
 	}, func(now int64, gone bool) {
 		switch {
-		case gone: // the SMSC has no answer and sends the receipt again
+		case gone: // the SMSC gets no answer and sends the receipt again
 			q.message.Release()
 		case q.failed != nil:
 			a.keep.LogLookup(q.failed)
@@ -82,7 +82,7 @@ func (a *Acceptor[T]) lookUp(q *finding[T]) {
 	})
 }
 
-// foundOut deals with a receipt whose message was looked for.
+// foundOut handles a receipt after the search for its message.
 func (a *Acceptor[T]) foundOut(now int64, q *finding[T]) {
 	if !q.found {
 		a.notFound(now, q)
@@ -93,7 +93,7 @@ func (a *Acceptor[T]) foundOut(now int64, q *finding[T]) {
 	switch v {
 	case receipts.Unread:
 		copied := *q
-		copied.match = q.match.Copy() // its record is that of the next receipt, too
+		copied.match = q.match.Copy() // a copy, because the record is reused for the next receipt
 		a.begins(&copied)
 		a.lookUp(&copied)
 		return
@@ -110,7 +110,8 @@ func (a *Acceptor[T]) foundOut(now int64, q *finding[T]) {
 	a.ends(now, q, false)
 }
 
-// answerRecorded answers a receipt that goes no further when its content is stored, and counts it by its state.
+// answerRecorded answers a receipt that goes no further, after its content is stored, and counts it
+// by its state.
 func (a *Acceptor[T]) answerRecorded(by T, from *connector.Connector, state sms.State) {
 	var failed error
 	a.executor.Go(by, func() { failed = a.keep.Batches.SyncSoon() }, func(now int64, gone bool) {
@@ -125,7 +126,8 @@ func (a *Acceptor[T]) answerRecorded(by T, from *connector.Connector, state sms.
 	})
 }
 
-// acceptReceipt accepts a receipt for a share, if that has room, and counts it. Without a share it is kept as an orphan.
+// acceptReceipt accepts a receipt for a share, if the share has room, and counts the receipt. If
+// the share is nil, the receipt is stored as an orphan.
 func (a *Acceptor[T]) acceptReceipt(now int64, q *finding[T], s *connector.Share, count *atomic.Int64) {
 	p := Pending[T]{Accepted: keep.Accepted{Message: q.message, Share: s}, From: q.from, By: q.by}
 	if s != nil && !a.intake.Fits(p.Accepted) {
@@ -156,7 +158,7 @@ func (a *Acceptor[T]) acceptReceipt(now int64, q *finding[T], s *connector.Share
 	a.Accept(now, p)
 }
 
-// notFound keeps a receipt whose message is not known as an orphan.
+// notFound stores a receipt whose message is not known as an orphan.
 func (a *Acceptor[T]) notFound(now int64, q *finding[T]) {
 	q.smsc.Missed.Store(true)
 	a.acceptReceipt(now, q, nil, &a.counts.Unmatched)

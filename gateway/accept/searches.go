@@ -2,8 +2,9 @@ package accept
 
 import "slices"
 
-// A search is for the message of a receipt. Later receipts with its id wait behind it, so that the
-// client gets them in their order: "on its way" must not come behind the final state.
+// A search is a search for the message of a receipt. Later receipts with the same id wait for the
+// end of the search, so that the client gets all receipts in their order: "on its way" must not
+// come after the final state.
 type search[T any] struct {
 	key    string
 	behind []*finding[T]
@@ -12,7 +13,7 @@ type search[T any] struct {
 // Searches returns how many receipts are being looked up.
 func (a *Acceptor[T]) Searches() int { return len(a.searches) }
 
-// begins begins a search for the message of a receipt.
+// begins records that the search for a receipt's message has begun.
 func (a *Acceptor[T]) begins(q *finding[T]) {
 	if q.search != nil {
 		return
@@ -24,8 +25,8 @@ func (a *Acceptor[T]) begins(q *finding[T]) {
 	a.searches[q.search.key] = q.search
 }
 
-// follows makes a receipt wait if the message of an earlier one with its id is looked for, and
-// reports whether it does.
+// follows reports whether the message of an earlier receipt with the same id is being searched for.
+// If so, the receipt waits for that search.
 func (a *Acceptor[T]) follows(q *finding[T]) bool {
 	if len(a.searches) == 0 {
 		return false
@@ -41,15 +42,16 @@ func (a *Acceptor[T]) follows(q *finding[T]) bool {
 	return true
 }
 
-// searchKeyOf returns the name of the SMSC and the id of a receipt.
+// searchKeyOf returns the key of a search: the name of the SMSC and the id in the receipt.
 func (a *Acceptor[T]) searchKeyOf(q *finding[T]) []byte {
 	r, _ := q.message.Report()
 	a.searchKey = append(append(append(a.searchKey[:0], q.smsc.Name...), 0), r.ID...)
 	return a.searchKey
 }
 
-// ends ends the search that began with a receipt, and goes on with those that wait. If its message is unknown,
-// so is theirs: an answer that comes now finds them all among the orphans, in their order.
+// ends ends the search that began with a receipt, and continues with the receipts that wait.
+// unknown says that the message is not known. Then the waiting receipts become orphans too, so that
+// a late answer finds all of them in their order.
 func (a *Acceptor[T]) ends(now int64, q *finding[T], unknown bool) {
 	t := q.search
 	if t == nil {
@@ -69,8 +71,8 @@ func (a *Acceptor[T]) ends(now int64, q *finding[T], unknown bool) {
 	}
 }
 
-// Forget drops the receipts that wait for others and of which drop, which must end them, reports that their sender is gone. The
-// SMSC has no answer and sends them again.
+// Forget drops waiting receipts for which drop returns true, because their sender is gone. drop
+// must release the sender's resources. The SMSC gets no answer and sends these receipts again.
 func (a *Acceptor[T]) Forget(drop func(by T) bool) {
 	for _, t := range a.searches {
 		t.behind = slices.DeleteFunc(t.behind, func(q *finding[T]) bool {

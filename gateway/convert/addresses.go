@@ -7,8 +7,8 @@ import (
 	"pmg/sms/rewrite"
 )
 
-// RewriteIn applies the in rules of a session's connector and account to a message that has arrived. A receipt is not
-// refused, because an SMSC would send it again and again.
+// RewriteIn applies the in rules of a session's connector and account to a message that has
+// arrived. It never refuses a receipt, because an SMSC would send the receipt again and again.
 func (d *Converter) RewriteIn(l *connector.Source, m *sms.Message) sms.Code {
 	connector, account := rulesIn(l)
 	if connector == nil && account == nil {
@@ -27,7 +27,7 @@ func (d *Converter) RewriteIn(l *connector.Source, m *sms.Message) sms.Code {
 	return code
 }
 
-// rulesIn returns the in rules for the messages of a session.
+// rulesIn returns the in rules of a session's connector and account.
 func rulesIn(l *connector.Source) (connector, account *rewrite.Rules) {
 	if l.Account != nil {
 		account = l.Account.Config().RewriteIn()
@@ -63,9 +63,9 @@ func (d *Converter) outgoing(to *connector.Source, stored, m *sms.Message) *sms.
 	return m
 }
 
-// CheckLeaving returns why a message cannot leave by an out connector with the addresses that its rules make: BadSource
-// if it lacks the sender that requests of the connector need, BadDestination if its recipient is a national number of
-// an unknown type.
+// CheckLeaving returns OK if a message, with the addresses after the rules, can leave by an out
+// connector. It returns BadSource if the connector's requests need a sender and the message has
+// none. It returns BadDestination if the recipient is a national number of an unknown type.
 func (d *Converter) CheckLeaving(to *connector.Connector, m *sms.Message) sms.Code {
 	if len(m.Source().Addr) > 0 && !isNational(m.Dest()) {
 		return sms.OK
@@ -92,10 +92,10 @@ func isNational(a sms.Address) bool {
 	return a.TON == 0 && len(a.Addr) > longestShort && a.Addr[0] == '0'
 }
 
-// longestShort is how many digits a number of a service has at most.
+// longestShort is the maximum number of digits of a service's number.
 const longestShort = 6
 
-// getAddresses returns the addresses of a message, for rules to change.
+// getAddresses returns the addresses of a message in a form that rules can change.
 func (d *Converter) getAddresses(m *sms.Message) *rewrite.Addresses {
 	a, ok := d.addresses.Get().(*rewrite.Addresses)
 	if !ok {
@@ -106,8 +106,8 @@ func (d *Converter) getAddresses(m *sms.Message) *rewrite.Addresses {
 	return a
 }
 
-// applyBoth applies rules one after the other; nil stands for none. It returns the first
-// refusal.
+// applyBoth applies first and then second, either of which may be nil. It returns the code of the
+// first refusal, or OK.
 func applyBoth(first, second *rewrite.Rules, a *rewrite.Addresses) (refusal sms.Code) {
 	if first != nil {
 		refusal = first.Apply(a)
@@ -121,8 +121,8 @@ func applyBoth(first, second *rewrite.Rules, a *rewrite.Addresses) (refusal sms.
 	return refusal
 }
 
-// RewriteOperation applies the rules to an operation's addresses that the addresses of its
-// messages have passed. Rules behind one that refuses them are left out.
+// RewriteOperation applies the in rules to an operation's addresses, as they were applied to the
+// addresses of the message. If a rule refuses the addresses, the rules after it are not applied.
 func (d *Converter) RewriteOperation(l *connector.Link, o *protocols.Operation) {
 	connector, account := rulesIn(&l.Source)
 	if connector == nil && account == nil {

@@ -14,7 +14,7 @@ func Asks(m *sms.Message, c *config.Connector) sms.Notify {
 	const ends = sms.NotifySuccess | sms.NotifyFailure
 	wanted := m.Notify &^ sms.NotifySent
 	if sms.PriceOf(m) != 0 && m.Origin.Tally.Credit.Terms().Undo {
-		wanted |= sms.NotifyFailure // its account gets its price back
+		wanted |= sms.NotifyFailure // needed, because an undelivered message is refunded
 	}
 	switch {
 	case c.Receipts == config.NeverReceipts:
@@ -27,7 +27,8 @@ func Asks(m *sms.Message, c *config.Connector) sms.Notify {
 	return wanted
 }
 
-// asksFor returns of which outcomes a message asks for receipts when it leaves by a connector of either role.
+// asksFor returns the outcomes for which a message requests receipts when it leaves by a connector
+// of either role.
 func asksFor(by *connector.Connector, m *sms.Message) sms.Notify {
 	c := by.Config()
 	if c.Role() == protocols.Server {

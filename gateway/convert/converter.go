@@ -10,16 +10,17 @@ import (
 	"pmg/sms/rewrite"
 )
 
-// A Converter makes messages ones that the peers of a lane take. It is safe for concurrent use.
+// A Converter converts messages to the form that the peers of a lane accept. It is safe for
+// concurrent use.
 type Converter struct {
 	node  *node.Node
 	table *route.Table
 
-	Tell       func(rewrite.Step) // set before a message comes, by pmg explain alone: gets what rules do
+	Tell       func(rewrite.Step) // called with each step of the rules; set before a message comes, by pmg explain only
 	addresses  sync.Pool          // of *rewrite.Addresses
 	converters sync.Pool          // of *fit.Converter
 	references *references
-	unrouted   *fit.Form // of a text while no route says which peer it goes to
+	unrouted   *fit.Form // the form for texts of messages without a route
 }
 
 // New makes the converter of a gateway.

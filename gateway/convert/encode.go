@@ -6,7 +6,7 @@ import (
 	"pmg/sms"
 )
 
-// Message reads the message of a session's PDU.
+// Message decodes a session's PDU into a message. It returns the code of a refusal, or OK.
 func (d *Converter) Message(now int64, l *connector.Link, p protocols.PDU, m *sms.Message) sms.Code {
 	ahead := d.node.Clock.Ahead()
 	code := l.Session.Message(now+ahead, p, m)
@@ -22,13 +22,13 @@ func (d *Converter) Message(now int64, l *connector.Link, p protocols.PDU, m *sm
 	return code
 }
 
-// Unreport makes a receipt of a connector's peer the message from a mobile that it is.
+// Unreport turns a receipt of a connector's peer into a message from a mobile.
 func (d *Converter) Unreport(from *connector.Connector, m *sms.Message) {
 	m.Unreport()
 	nameAlphabet(from, m)
 }
 
-// nameAlphabet gives a message that has come the alphabet that its peer means.
+// nameAlphabet sets the alphabet of an incoming message to the one that its peer means.
 func nameAlphabet(from *connector.Connector, m *sms.Message) {
 	switch f := from.Form(); m.Alphabet {
 	case sms.Default:
@@ -38,9 +38,9 @@ func nameAlphabet(from *connector.Connector, m *sms.Message) {
 	}
 }
 
-// Leaving returns the message to send to a peer: m, or a copy with the fields, the addresses and the text
-// that its connector makes of it. The caller releases it. The caller is the only user of m during the call.
-// It takes no session: what a session makes of the result is its PDU.
+// Leaving returns the message to send to a peer: m, or a copy with the fields, the addresses and
+// the text that its connector makes of it. The caller releases it. The caller is the only user of m
+// during the call. The session, which is not needed here, makes the PDU of the result.
 func (d *Converter) Leaving(to *connector.Source, m *sms.Message) *sms.Message {
 	out := m
 	if m.Protocol() != to.Connector.Protocol {

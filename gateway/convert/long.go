@@ -11,8 +11,8 @@ import (
 	"pmg/sms/userdata"
 )
 
-// parts returns how many parts the text of a message is sent in to the peers of a lane. It
-// returns sms.BadLength if there would be too many.
+// parts returns how many parts the text of a message needs for the peers of a lane. It returns
+// sms.BadLength if it needs too many.
 func (d *Converter) parts(f *fit.Form, m *sms.Message) (uint8, sms.Code) {
 	c := d.converters.Get().(*fit.Converter)
 	defer d.converters.Put(c)
@@ -23,7 +23,8 @@ func (d *Converter) parts(f *fit.Form, m *sms.Message) (uint8, sms.Code) {
 	return uint8(n), sms.OK
 }
 
-// mostParts returns how many parts a message may be sent in. Those of an SMSC have no account.
+// mostParts returns the maximum number of parts of a message. Messages of an SMSC have no account's
+// limit.
 func (d *Converter) mostParts(m *sms.Message) int {
 	if a := d.table.Account(m.Origin.Account); a != nil {
 		return a.MaxParts
@@ -31,8 +32,9 @@ func (d *Converter) mostParts(m *sms.Message) int {
 	return userdata.MaxParts
 }
 
-// Split returns the parts of a message that Fit has found to be too long, and releases it; nil if it
-// stays whole after all, because the options have changed while it waited for room.
+// Split returns the parts of a message that Fit has found too long, and releases the message. It
+// returns nil if the message stays whole after all, because the options changed while it waited for
+// room.
 func (d *Converter) Split(f *fit.Form, m *sms.Message) []*sms.Message {
 	c := d.converters.Get().(*fit.Converter)
 	n, ok := c.Parts(f, m)
@@ -44,21 +46,21 @@ func (d *Converter) Split(f *fit.Form, m *sms.Message) []*sms.Message {
 	return d.partsFor(f, m)
 }
 
-// partsFor returns the parts of a message, of which it says how many there are, and releases it.
+// partsFor returns the parts of a message whose number of parts is set, and releases the message.
 func (d *Converter) partsFor(f *fit.Form, m *sms.Message) []*sms.Message {
 	c := d.converters.Get().(*fit.Converter)
 	defer d.converters.Put(c)
 	n := m.Parts
 	m.Parts = 0
 	parts := make([]*sms.Message, n)
-	for i := range parts { // without the text, of which each has its part alone
+	for i := range parts { // copies without the text: each part gets only its own part of the text
 		parts[i] = d.node.Messages.CopyBare(m)
 	}
 	ref := d.references.next(m.Dest().Addr)
 	c.Split(f, m, ref, parts)
 	m.Release()
 	if namer := d.table.PartsOf(protocols.SMPP); namer != nil && f.Long == fit.SplitSAR {
-		for i, m := range parts { // a reference of 8 bits leaves more room, because the SMSC makes a header of it
+		for i, m := range parts { // a reference of 8 bits leaves more room, because the SMSC writes the header
 			namer.SetPart(m, userdata.Part{Reference: ref & 0xFF, Number: uint8(i + 1), Total: n})
 		}
 	}
@@ -71,11 +73,11 @@ func (d *Converter) partsFor(f *fit.Form, m *sms.Message) []*sms.Message {
 type references struct {
 	seed     maphash.Seed
 	start    uint32
-	counters []atomic.Uint32 // by a hash of the destination
+	counters []atomic.Uint32 // by a hash of the destination number
 }
 
-// destinations is how many counters there are. Destinations that share one have their
-// references repeat sooner.
+// destinations is the number of counters. If destinations share a counter, their references repeat
+// sooner.
 const destinations = 1 << 14
 
 func newReferences() *references {

@@ -9,11 +9,11 @@ import (
 	"pmg/sms"
 )
 
-// A message that leaves by another protocol than it came by may lose fields. Each is counted
-// for the connector that it leaves by, and the log has the first.
+// A message that leaves by another protocol than it came by may lose fields. Each lost field is
+// counted for the connector by which the message leaves. The first loss is logged.
 
-// Cross makes a message that comes in ready for a lane whose peers speak another protocol. With
-// a code other than OK the message must be refused.
+// Cross prepares an incoming message for a lane whose peers speak another protocol. If the code is
+// not OK, the message must be refused.
 func (d *Converter) Cross(lane *connector.Lane, m *sms.Message) sms.Code {
 	home := lane.Home()
 	if m.Protocol() == home.Protocol {
@@ -23,8 +23,8 @@ func (d *Converter) Cross(lane *connector.Lane, m *sms.Message) sms.Code {
 	return refusal(home.Driver, lacks)
 }
 
-// Refuses returns the code that answers the message of a slot if it must not leave there, or
-// sms.OK. One that is too long is cut in Settle.
+// Refuses returns OK if the message of a slot may leave by the slot, or the code with which the
+// message must be answered. It ignores the length, because Settle cuts messages that are too long.
 func (d *Converter) Refuses(slot *connector.Slot) sms.Code {
 	c, m := leavesBy(slot), slot.Leaving()
 	if d.mustCut(slot) {
@@ -39,7 +39,8 @@ func (d *Converter) Refuses(slot *connector.Slot) sms.Code {
 	return sms.OK
 }
 
-// refusal returns why a message cannot be sent without the fields that a driver lacks, or sms.OK.
+// refusal returns OK if a message can be sent without the fields that a driver lacks, or otherwise
+// the reason.
 func refusal(driver protocols.Driver, lacks protocols.Lost) sms.Code {
 	for row := range lacks.All() {
 		if code := driver.Losses()[row].Refuse; code != sms.OK {
@@ -49,8 +50,10 @@ func refusal(driver protocols.Driver, lacks protocols.Lost) sms.Code {
 	return sms.OK
 }
 
-// misnamed returns why a client's message cannot leave by a connector from a name, which rules or a plugin may have given it, or
-// sms.OK: a peer would get it without a sender, or from another one. What has digits alone has nothing that a protocol lacks.
+// misnamed checks a client's message whose sender is a name, which rules or a plugin may have set.
+// It returns the reason if the connector's protocol cannot write the name, so that the peer would
+// see no sender or a wrong one. Otherwise it returns sms.OK. Every protocol can write a sender of
+// digits.
 func misnamed(c *connector.Connector, m *sms.Message) sms.Code {
 	if m.Kind != sms.Submit || !slices.ContainsFunc(m.Source().Addr, func(c byte) bool { return c < '0' || c > '9' }) {
 		return sms.OK
@@ -58,7 +61,8 @@ func misnamed(c *connector.Connector, m *sms.Message) sms.Code {
 	return refusal(c.Driver, c.Driver.Lacks(m, c.Config().ProtocolOptions()))
 }
 
-// countDropped counts what a message loses because its peer speaks an older version of the protocol.
+// countDropped counts the fields that a message loses because its peer speaks an older version of
+// the protocol.
 func (d *Converter) countDropped(l *connector.Link, m *sms.Message) {
 	dropper, ok := l.Session.(protocols.Dropper)
 	if !ok {
@@ -89,7 +93,7 @@ func (d *Converter) crossing(c *connector.Connector, m *sms.Message) *sms.Messag
 	return m
 }
 
-// countLost counts rows of a driver's table.
+// countLost counts the losses that rows of a driver's table describe.
 func (d *Converter) countLost(c *connector.Connector, m *sms.Message, rows []protocols.Loss, lost protocols.Lost) {
 	for n := range lost.All() {
 		if loss := &rows[n]; c.Stats.FieldsLost.Add(loss) {
@@ -102,10 +106,10 @@ func (d *Converter) countLost(c *connector.Connector, m *sms.Message, rows []pro
 	}
 }
 
-// leave makes a message ready for the peers of a connector of another protocol. It returns what remains
-// in the native part, and what the connector's driver cannot write.
+// leave prepares a message for the peers of a connector of another protocol. left is what remains
+// in the native part. lacks is what the connector's driver cannot write.
 func (d *Converter) leave(c *connector.Connector, m *sms.Message) (left, lacks protocols.Lost) {
-	if from := d.table.DriverOf(m.Protocol()); from != nil { // somebody speaks it still
+	if from := d.table.DriverOf(m.Protocol()); from != nil { // a connector still speaks the message's protocol
 		left = from.Leave(m)
 	}
 	return left, c.Driver.Lacks(m, c.Config().ProtocolOptions())

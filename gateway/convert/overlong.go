@@ -7,9 +7,10 @@ import (
 	"pmg/sms/fit"
 )
 
-// mustCut reports whether the message of a slot is too long for the peer, because it was accepted
-// for another one, or the options have changed since, or the session speaks a version of its
-// protocol that has no field for long texts. Others were cut when they were accepted.
+// mustCut reports whether the message of a slot is too long for its peer. This happens if the
+// message was accepted for another peer, if the options have changed since, or if the session's
+// protocol version has no field for long texts. Other long messages were already cut when they were
+// accepted.
 func (d *Converter) mustCut(slot *connector.Slot) bool {
 	m := slot.Leaving()
 	if slot.Inquiry != nil || m.Parts > 1 || m.Kind == sms.Receipt {
@@ -33,7 +34,7 @@ func (d *Converter) mustCut(slot *connector.Slot) bool {
 	return len(parts) > 0
 }
 
-// leavesBy returns the connector whose peer gets the message of a slot.
+// leavesBy returns the connector to whose peer the message of a slot is sent.
 func leavesBy(slot *connector.Slot) *connector.Connector {
 	if slot.Link != nil {
 		return slot.Link.Connector
@@ -41,8 +42,8 @@ func leavesBy(slot *connector.Slot) *connector.Connector {
 	return slot.Share.Lane.Home()
 }
 
-// CutFor returns the parts that a message is sent in to peers of a form, converted for them. It
-// returns none for one that need not or cannot be cut.
+// CutFor returns the parts of a message, converted for peers of a form. It returns no parts if the
+// message need not or cannot be cut.
 func (d *Converter) CutFor(f *fit.Form, m *sms.Message) (parts []*sms.Message) {
 	whole := d.node.Messages.Copy(m)
 	defer func() {
@@ -63,7 +64,8 @@ func (d *Converter) CutFor(f *fit.Form, m *sms.Message) (parts []*sms.Message) {
 	return d.partsFor(f, whole)
 }
 
-// FitsAlone converts a message for the peer of a slot, and reports whether the peer takes it, as one message.
+// FitsAlone converts a message for the peer of a slot. It reports whether the result fits in one
+// message.
 func (d *Converter) FitsAlone(slot *connector.Slot, m *sms.Message) bool {
 	parts := m.Parts
 	if d.Fit(slot.Share.Lane, m) != sms.OK || m.Parts != parts {

@@ -6,8 +6,8 @@ import (
 	"pmg/sms/fit"
 )
 
-// Fit makes the text of a message one that the peers of a lane take. A text that is certainly too
-// long is not looked at.
+// Fit converts the text of a message for the peers of a lane, and returns the code of a refusal or
+// OK. It does not convert a text that is certainly too long.
 func (d *Converter) Fit(lane *connector.Lane, m *sms.Message) (code sms.Code) {
 	f := lane.Home().Form()
 	if f.Splits(m) && f.LeastParts(m) > d.mostParts(m) {
@@ -36,8 +36,8 @@ func (d *Converter) Fit(lane *connector.Lane, m *sms.Message) (code sms.Code) {
 	return code
 }
 
-// Whole returns how many short messages the SMSC makes of a text that it gets whole. It returns sms.BadLength if there would be
-// more than there may be. The lane is nil if no route leads anywhere.
+// Whole returns how many short messages the SMSC makes of a text that it receives whole. code is
+// sms.BadLength if the number exceeds the limit. lane is nil if no route leads to a lane.
 func (d *Converter) Whole(lane *connector.Lane, m *sms.Message) (n uint8, code sms.Code) {
 	if len(m.Text()) <= fit.AnyRoom || m.Kind != sms.Submit || m.Parts > 1 {
 		return 1, sms.OK
@@ -55,7 +55,8 @@ func (d *Converter) Whole(lane *connector.Lane, m *sms.Message) (n uint8, code s
 	return d.parts(&cut, m)
 }
 
-// countWhole records how many short messages the SMSC makes of a text that it gets whole, for the client that hears of it.
+// countWhole records how many short messages the SMSC makes of a text that it receives whole,
+// because the client is informed of the number.
 func (d *Converter) countWhole(lane *connector.Lane, m *sms.Message) sms.Code {
 	n, code := d.Whole(lane, m)
 	if n < 2 {
@@ -69,8 +70,8 @@ func (d *Converter) countWhole(lane *connector.Lane, m *sms.Message) sms.Code {
 	return code
 }
 
-// suited returns a message with a text that the peers of a connector read: m itself, or a copy if
-// the text must change and m is the stored message. A copy is needed only if the message came to
+// suited returns a message with a text that the peers of a connector can read: m itself, or a copy
+// if the text must change and m is the stored message. A copy is needed only if the message came to
 // its lane from another one, the options have changed since, or an account is logged in on
 // connectors with different texts.
 func (d *Converter) suited(to *connector.Connector, stored, m *sms.Message) *sms.Message {
@@ -85,10 +86,10 @@ func (d *Converter) suited(to *connector.Connector, stored, m *sms.Message) *sms
 	return m
 }
 
-// convert converts the text of a message. With mayRefuse false a text that must be refused
-// is converted to UCS-2: the message was accepted already, or it comes from an SMSC, and
-// is better delivered like this than lost. A part of a long message in UCS-2 stays so if it can,
-// because mobiles join parts of one alphabet.
+// convert converts the text of a message. If mayRefuse is false, a text that would be refused is
+// converted to UCS-2: the message was already accepted or comes from an SMSC, so it is better
+// delivered in UCS-2 than lost. A part of a long message in UCS-2 stays so if it can, because
+// mobiles join parts of one alphabet.
 func (d *Converter) convert(f *fit.Form, m *sms.Message, mayRefuse bool) fit.Result {
 	c := d.converters.Get().(*fit.Converter)
 	defer d.converters.Put(c)
@@ -107,7 +108,7 @@ func (d *Converter) convert(f *fit.Form, m *sms.Message, mayRefuse bool) fit.Res
 	return c.Convert(f, m)
 }
 
-// Join makes one message of the parts of a long one, and reports whether they fit together.
+// Join joins the parts of a long message into m, and reports whether the parts fit together.
 func (d *Converter) Join(parts []*sms.Message, m *sms.Message) bool {
 	c := d.converters.Get().(*fit.Converter)
 	defer d.converters.Put(c)

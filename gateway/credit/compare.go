@@ -11,22 +11,23 @@ import (
 	"pmg/store"
 )
 
-// A Comparison holds the balances of a store against what payments and events say. It is for a store of which something could not
-// be read: a note of an older table may have taken the place of a balance.
+// A Comparison compares the balances of a store with the payments and events. It is used after a
+// repair, because an older note may have replaced the balance of an account.
 type Comparison struct {
 	accounts map[string]*Compared
 	first    uint64 // number of the first event
 }
 
-// A Compared is the money of an account.
+// A Compared is the comparison for one account.
 type Compared struct {
 	Account                 string
-	Balance                 sms.Money // that the store has
-	Paid, Charged, Refunded sms.Money // by the payments that the store has, and by the events
-	Counted                 sms.Money // what these give
+	Balance                 sms.Money // balance in the store
+	Paid, Charged, Refunded sms.Money // sums: Paid of the payments in the store, Charged and Refunded of the events
+	Counted                 sms.Money // the balance that results from these sums
 }
 
-// Compare reads the balances and the payments of a store. Add follows, with the events.
+// Compare reads the balances and the payments of a store. Afterwards the caller passes each event
+// to Add.
 func Compare(index store.Index) (*Comparison, error) {
 	c := &Comparison{accounts: map[string]*Compared{}}
 	err := index.Notes(store.KindBalance, nil, maxAccounts, func(account, value []byte) error {
@@ -42,7 +43,7 @@ func Compare(index store.Index) (*Comparison, error) {
 		account, rest, ok := bytes.Cut(key, []byte{0})
 		var p Payment
 		if !ok || len(rest) == 0 || rest[0] != 'p' || json.Unmarshal(value, &p) != nil {
-			return nil // a reference, or a payment that cannot be read, which is a difference then
+			return nil // a reference, or an unreadable payment, which appears as a difference
 		}
 		if amount, ok := sms.ReadMoney(p.Amount); ok {
 			c.of(string(account)).Paid += amount
@@ -61,7 +62,7 @@ func (c *Comparison) of(account string) *Compared {
 	return one
 }
 
-// Add adds an event, what it says of an account's money.
+// Add adds an event: its number, and the price and the refund of an account.
 func (c *Comparison) Add(number uint64, account string, price, refund sms.Money) {
 	if c.first == 0 {
 		c.first = number
@@ -72,10 +73,11 @@ func (c *Comparison) Add(number uint64, account string, price, refund sms.Money)
 	}
 }
 
-// Whole reports whether the events were there from the first one on, so that what they give can be compared.
+// Whole reports whether no event is missing from the beginning, so that the results can be
+// compared.
 func (c *Comparison) Whole() bool { return c.first == 1 }
 
-// Accounts returns the money of all accounts, by their names.
+// Accounts returns the comparisons of all accounts, sorted by name.
 func (c *Comparison) Accounts() (all []Compared) {
 	for _, account := range slices.Sorted(maps.Keys(c.accounts)) {
 		one := *c.accounts[account]

@@ -1,13 +1,15 @@
 // Package credit charges accounts for their messages.
 //
-// What a message costs is reserved of its account's money when it is accepted, and stands in its record: the commit that stores
-// the message stores the reservation. When the message ends, the commit that deletes it stores the balance: less its price if an
-// SMSC has accepted it, as it was otherwise. So after a kill the balance is exact, and what is reserved is the sum of the prices
-// of the messages that the store has.
+// When a message is accepted, its price is reserved from the account's money and stored in the
+// message's record. So one commit stores message and reservation. When the message ends, the commit
+// that deletes it also stores the new balance, which is lower by the price if an SMSC has accepted
+// the message. So after a kill the balance is exact, and the reserved money is the sum of the
+// prices of all stored messages.
 //
 // # Start reading
 //
-// credit.go (prices and balances), paid.go (what accounts pay); sms.Credit has the money of an account.
+// credit.go (prices and balances), paid.go (what accounts pay); sms.Credit has the money of an
+// account.
 package credit
 
 import (
@@ -31,11 +33,11 @@ type Accountant struct {
 	keep  *keep.Keeper
 	inUse atomic.Pointer[Opened]
 
-	paying  sync.Mutex      // one payment at a time
-	pending map[string]bool // the keys of references whose payments failed to be stored, which the next commit does
+	paying  sync.Mutex      // held during a payment
+	pending map[string]bool // keys of references whose payments failed to be stored, and are stored by the next commit
 }
 
-// Opened are the lists of prices of a configuration, by their names.
+// Opened is the set of price lists of a configuration, by name.
 type Opened struct{ lists map[string]*list }
 
 type list struct {
@@ -52,7 +54,7 @@ func (o *Opened) Lists() map[string]*prices.List {
 	return all
 }
 
-// New returns what has no prices. Open and Apply follow.
+// New returns an Accountant without prices. The caller then calls Open and Apply.
 func New(n *node.Node, k *keep.Keeper) *Accountant {
 	d := &Accountant{node: n, keep: k, pending: map[string]bool{}}
 	d.inUse.Store(&Opened{})
@@ -73,7 +75,7 @@ func (d *Accountant) Open(cfg *config.Config) (*Opened, error) {
 	return o, nil
 }
 
-// Apply puts lists of prices, and what accounts have agreed, in force.
+// Apply puts price lists, and the agreements of accounts, in force.
 func (d *Accountant) Apply(o *Opened, cfg *config.Config) {
 	d.inUse.Store(o)
 	terms := map[string]sms.Terms{}
@@ -87,7 +89,8 @@ func (d *Accountant) Apply(o *Opened, cfg *config.Config) {
 	d.node.Origins.Tallies(func(account string, t *sms.Tally) { t.Credit.SetTerms(terms[account]) })
 }
 
-// Price returns what a short message costs its account, and why there is no price, "" if there is one.
+// Price returns what a short message costs its account. why is the reason if there is no price,
+// otherwise "".
 func (d *Accountant) Price(m *sms.Message, now int64) (price sms.Money, why string) {
 	if len(d.inUse.Load().lists) == 0 {
 		return 0, ""
@@ -95,7 +98,7 @@ func (d *Accountant) Price(m *sms.Message, now int64) (price sms.Money, why stri
 	return d.priceIn(m.Origin.Tally.Credit.Terms().List, m, now)
 }
 
-// priceIn is Price by a list.
+// priceIn returns the price of a short message by one list, as Price does.
 func (d *Accountant) priceIn(name string, m *sms.Message, now int64) (price sms.Money, why string) {
 	l := d.inUse.Load().lists[name]
 	if l == nil {
@@ -113,8 +116,9 @@ func (d *Accountant) priceIn(name string, m *sms.Message, now int64) (price sms.
 	return price, ""
 }
 
-// Reserve reserves what a message costs, for each of the short messages that it is: those that it is cut into have a price each,
-// and one that leaves whole has that of all. It returns why it is refused, and says what is missing.
+// Reserve reserves the price of a message. shorts is its number of short messages: the parts of a
+// cut message have a price each, and a message that leaves whole has the price of all. code is OK
+// or the reason of a refusal, and why is its text.
 func (d *Accountant) Reserve(now int64, m *sms.Message, shorts int) (code sms.Code, why string) {
 	if len(d.inUse.Load().lists) == 0 {
 		return sms.OK, ""
@@ -147,7 +151,7 @@ var boundTexts = [...]string{
 	sms.MonthBound: "the account may not spend more this month (balance.month)",
 }
 
-// CurrencyOf returns the currency of an account's prices, "" if it has none.
+// CurrencyOf returns the currency of an account's prices, or "" if the account has no prices.
 func (d *Accountant) CurrencyOf(c *sms.Credit) string {
 	if l := d.inUse.Load().lists[c.Terms().List]; l != nil {
 		return l.currency
@@ -155,7 +159,8 @@ func (d *Accountant) CurrencyOf(c *sms.Credit) string {
 	return ""
 }
 
-// GiveBack ends the reservation for a message that is not accepted; whole says that it may have parts that stand for messages.
+// GiveBack ends the reservation for a message that is not accepted. whole says that the message may
+// stand for several short messages.
 func GiveBack(m *sms.Message, whole bool) {
 	if sms.PriceOf(m) == 0 {
 		return
@@ -168,14 +173,16 @@ func GiveBack(m *sms.Message, whole bool) {
 	sms.SetPrice(m, 0)
 }
 
-// Alone gives back what is reserved for the other parts of a message that is accepted as one.
+// Alone gives back the reservation for the other parts of a message that is accepted as one part.
 func Alone(m *sms.Message) {
 	if price := sms.PriceOf(m); price != 0 && m.Parts > 1 {
 		m.Origin.Tally.Credit.GiveBack(price * sms.Money(m.Parts-1))
 	}
 }
 
-// Settle ends the reservation for a message that ends in a batch, and charges its account if an SMSC has accepted it.
+// Settle ends the reservation for a message that ends in a batch. If accepted is true, an SMSC has
+// accepted the message, and its account is charged. low reports whether the account's balance has
+// become low.
 func Settle(b *store.Batch, m *sms.Message, accepted bool, day uint32) (low bool) {
 	c := &m.Origin.Tally.Credit
 	low = c.Settle(sms.PriceOf(m), accepted, day)
@@ -185,15 +192,15 @@ func Settle(b *store.Batch, m *sms.Message, accepted bool, day uint32) (low bool
 	return low
 }
 
-// Undo gives back in a batch what an account was charged for a message. It still counts among what the account has spent in a day
-// and a month.
+// Undo gives back in a batch what an account was charged for a message. The amount still counts
+// towards the account's spending of the day and the month.
 func Undo(b *store.Batch, account string, c *sms.Credit, amount sms.Money, day uint32) {
 	c.Pay(amount)
 	write(b, account, c, day)
 }
 
-// write stores a balance and, if they are bounded, what was spent on a day and in its month. The lock of the batch keeps notes in
-// the order of what they are about.
+// write stores a balance. If the account's spending is limited, it also stores the amounts spent on
+// the day and in the month. The lock of the batch keeps the notes in order.
 func write(b *store.Batch, account string, c *sms.Credit, day uint32) {
 	var value [withSpent]byte
 	balance, s := c.On(day)
@@ -205,12 +212,12 @@ func write(b *store.Batch, account string, c *sms.Credit, day uint32) {
 	b.NoteCurrent(store.KindBalance, []byte(account), value[:n], store.Forever)
 }
 
-// withSpent is how many octets a note has with what was spent.
+// withSpent is the size of a note that includes the spent amounts, in octets.
 const withSpent = 8 + 4 + 8 + 8
 
 func moneyOf(b []byte) sms.Money { return sms.Money(binary.BigEndian.Uint64(b)) }
 
-// maxAccounts is how many balances are read.
+// maxAccounts is the maximum number of balances that are read.
 const maxAccounts = 1_000_000
 
 // Load reads the balances of the store, before messages come.

@@ -16,22 +16,23 @@ import (
 type Payment struct {
 	At        time.Time `json:"at"`
 	Amount    string    `json:"amount"`
-	Balance   string    `json:"balance"` // after it
+	Balance   string    `json:"balance"` // the balance after the payment
 	Reference string    `json:"reference,omitempty"`
 	Comment   string    `json:"comment,omitempty"`
-	By        string    `json:"by,omitempty"` // the operator that has entered it
+	By        string    `json:"by,omitempty"` // the operator that has entered the payment
 }
 
-// Bounds of what comes with a payment, in octets.
+// The limits of a payment's texts, in octets.
 const (
 	MaxReference = 100
 	MaxComment   = 200
 )
 
-// ErrTwice says that a reference was used before.
+// ErrTwice is the error for a reference that was used before.
 var ErrTwice = errors.New("a payment with this reference was entered before, and changes nothing")
 
-// Pay adds a payment to the balance of an account. It returns when that is on disk. A reference is taken once.
+// Pay adds a payment to the balance of an account. It returns when the payment is stored on disk.
+// Each reference can be used only once.
 func (d *Accountant) Pay(account string, amount sms.Money, p Payment) (Payment, error) {
 	d.paying.Lock()
 	defer d.paying.Unlock()
@@ -78,8 +79,8 @@ func (d *Accountant) Pay(account string, amount sms.Money, p Payment) (Payment, 
 	return p, nil
 }
 
-// isTwice returns ErrTwice if a payment with a reference is stored. One whose commit has failed is stored by a later one, for
-// which it waits.
+// isTwice returns ErrTwice if a payment with this reference is stored. If the commit of such a
+// payment has failed, isTwice first waits for the next commit, which stores the payment.
 func (d *Accountant) isTwice(reference string, key []byte) error {
 	if reference == "" {
 		return nil
@@ -101,16 +102,16 @@ func (d *Accountant) isTwice(reference string, key []byte) error {
 	return ErrTwice
 }
 
-// prefixOf returns how the keys of an account's payments begin.
+// prefixOf returns the beginning of the keys of an account's payments.
 func prefixOf(account string) []byte { return append([]byte(account), 0, 'p') }
 
-// MaxHistory is how many payments are returned.
+// MaxHistory is the maximum number of payments that History returns.
 const MaxHistory = 10_000
 
-// errOther says that the payments of another account begin.
+// errOther stops a search at the first payment of another account.
 var errOther = errors.New("another account")
 
-// History returns the payments of an account, the first one first.
+// History returns the payments of an account, the oldest first.
 func (d *Accountant) History(account string) (all []Payment, err error) {
 	prefix := prefixOf(account)
 	err = d.keep.Index.Notes(store.KindPaid, prefix, MaxHistory, func(key, value []byte) error {

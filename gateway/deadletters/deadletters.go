@@ -1,8 +1,8 @@
-// Package deadletters keeps the events that webhooks did not take in time, until an operator decides or their own
-// time ends.
+// Package deadletters keeps the events that webhooks did not take in time, until an operator
+// decides or their own time ends.
 //
-// They stay in the store, put aside (store.Dead). Whoever puts a letter aside calls Add, and Left when it is none any
-// more.
+// Dead letters stay in the store, put aside (store.Dead). Code that puts an event aside calls Add,
+// and calls Left when the event is no dead letter any more.
 //
 // # Start reading
 //
@@ -21,11 +21,11 @@ import (
 	"pmg/store"
 )
 
-// Bounds on dead letters. The oldest make room.
+// The limits of dead letters. The oldest are removed.
 const (
 	most         = 100_000
-	mostInMemory = 16 << 20 // octets, where the store is in memory, which takes no messages when it is full
-	together     = 200      // that are ended before an operator's change may be made
+	mostInMemory = 16 << 20 // octets, if the store is in memory, which accepts no messages when it is full
+	together     = 200      // number of letters that end together, before an operator's change may be made
 )
 
 // DeadLetters are the events that webhooks did not take in time. It is safe for concurrent use.
@@ -38,17 +38,17 @@ type DeadLetters struct {
 
 	mu       sync.Mutex
 	all      map[uint64]letter
-	order    []letter // the oldest first; those that are not in all are none any more
+	order    []letter // the oldest first; letters that are not in all do not count any more
 	unsorted bool
 	octets   int64
-	of       map[string]int64 // how many an account has
+	of       map[string]int64 // number of dead letters by account
 }
 
-// A letter is what is known of one.
+// A letter is an entry for one dead letter.
 type letter struct {
 	id      uint64
-	account string // whose server did not take it
-	at      int64  // when it was put aside, by the wall clock
+	account string // account whose server did not accept the event
+	at      int64  // when the event was put aside, by the wall clock
 	octets  int64
 }
 
@@ -73,7 +73,7 @@ func (d *DeadLetters) Add(id uint64, account string, at, octets int64) {
 	d.of[account]++
 }
 
-// Left records that an event is no dead letter any more.
+// Left records that an event is not a dead letter any more.
 func (d *DeadLetters) Left(id uint64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -91,13 +91,13 @@ func (d *DeadLetters) Left(id uint64) {
 	}
 }
 
-// has reports whether a letter is one still. The caller holds the lock.
+// has reports whether a letter is still a dead letter. The caller holds the lock.
 func (d *DeadLetters) has(l letter) bool {
 	now, known := d.all[l.id]
 	return known && now.at == l.at
 }
 
-// Counts returns how many dead letters accounts have.
+// Counts returns the number of dead letters by account.
 func (d *DeadLetters) Counts() map[string]int64 {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -108,7 +108,7 @@ func (d *DeadLetters) Counts() map[string]int64 {
 	return counts
 }
 
-// Of returns the ids of an account's dead letters, the last one first, so many at most.
+// Of returns the ids of an account's dead letters, the latest first, at most limit.
 func (d *DeadLetters) Of(account string, limit int) (ids []uint64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -123,8 +123,7 @@ func (d *DeadLetters) Of(account string, limit int) (ids []uint64) {
 	return ids
 }
 
-// LookAfter ends the letters whose time is over, or for which there is no room. It is called about once a
-// second.
+// LookAfter ends the letters that are too old or too many. It is called about once a second.
 func (d *DeadLetters) LookAfter() {
 	if due := d.due(); len(due) > 0 && d.keep.Recovered() {
 		d.work.Begin(func() {
@@ -136,10 +135,10 @@ func (d *DeadLetters) LookAfter() {
 	}
 }
 
-// End waits until none is being ended.
+// End waits until no letters are being ended.
 func (d *DeadLetters) End() { d.work.Wait() }
 
-// due returns the ids of those that are to end, some of them if there are many.
+// due returns the ids of letters that must end, at most a limited number.
 func (d *DeadLetters) due() (ids []uint64) {
 	before := d.node.Clock.WallNow() - int64(d.node.Config().Receipts.DeadLetters)
 	d.mu.Lock()
@@ -163,7 +162,7 @@ func (d *DeadLetters) due() (ids []uint64) {
 	return ids
 }
 
-// end ends those of some letters that are dead letters still.
+// end ends the letters among ids that are still dead letters.
 func (d *DeadLetters) end(ids []uint64) {
 	d.keep.Changing.Lock()
 	defer d.keep.Changing.Unlock()
@@ -173,7 +172,7 @@ func (d *DeadLetters) end(ids []uint64) {
 		}
 		d.Left(id)
 	}
-	// so that nobody finds them in the store any more
+	// after the Sync no letter is found in the store any more
 	if err := d.keep.Batches.Sync(); err != nil && d.node.Repeats.First("dead letters") {
 		d.node.Log.Error().Err(err).Msg("cannot end dead letters; the next commit does")
 	}

@@ -12,8 +12,8 @@ import (
 	"pmg/sms/rewrite"
 )
 
-// Change changes a message as a verdict says: its addresses, its text, its tags and its network. With an error, which says what
-// the message does not allow, nothing of it is changed.
+// Change changes a message as a verdict says: its addresses, its text, its tags and its network. If
+// the message does not allow a change, Change returns an error and changes nothing.
 func Change(m *sms.Message, v *plugin.Verdict) error {
 	switch _, isText := smstext.CharsetOf(m.Alphabet); {
 	case v.Text != nil && m.Flags&sms.HasHeader != 0:
@@ -48,13 +48,14 @@ func Change(m *sms.Message, v *plugin.Verdict) error {
 	return nil
 }
 
-// maxAddress is how many octets an address of submit_sm has room for.
+// maxAddress is the maximum length of an address in submit_sm, in octets.
 const maxAddress = 20
 
 // isOther reports whether an address of a verdict differs from that of the message.
 func isOther(to *string, from []byte) bool { return to != nil && *to != string(from) }
 
-// isRecipient reports whether a message can go to an address. The recipient of a receipt may be a name, as a sender may.
+// isRecipient reports whether a message can be sent to an address. The recipient of a receipt may
+// be a name, because a sender may be a name.
 func isRecipient(m *sms.Message, address string) bool {
 	return address != "" && len(address) <= maxAddress && (m.Kind == sms.Receipt || strings.Trim(address, "0123456789") == "")
 }

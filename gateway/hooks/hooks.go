@@ -15,28 +15,29 @@ import (
 	"pmg/sms/number"
 )
 
-// Kinds makes plugins, as those of Open do.
+// Kinds makes a plugin from its options.
 type Kinds func(p *config.Plugin) plugin.Plugin
 
-// Hooks are the plugins of a gateway, and where they are asked. It is safe for concurrent use.
+// Hooks holds the plugins of a gateway, and the places at which the plugins are asked. It is safe
+// for concurrent use.
 type Hooks struct {
 	kinds   Kinds
 	current atomic.Pointer[table]
 
-	mu      sync.Mutex // one Apply at a time, and Close
+	mu      sync.Mutex // held during Apply and Close
 	done    chan struct{}
 	retired sync.WaitGroup
 	asking  sync.WaitGroup
 }
 
-// A table is the hooks of a configuration.
+// A table holds the hooks of one configuration.
 type table struct {
 	pools []configured
 	hooks []Hook
-	of    map[string][]Hook // the same, by their place
+	of    map[string][]Hook // the same hooks, by place
 }
 
-// A configured is a pool, and the options that it was made of.
+// A configured is a pool of a plugin, and the options from which it was made.
 type configured struct {
 	pool    *plugin.Pool
 	options config.Plugin
@@ -46,22 +47,23 @@ type configured struct {
 type Hook struct {
 	Pool                 *plugin.Pool
 	at                   string
-	accounts, connectors []string        // empty: all
-	numbers              []number.Prefix // at plugin.Network, the beginnings of those that are asked about; empty: all
+	accounts, connectors []string        // empty: the hook is for all
+	numbers              []number.Prefix // at plugin.Network: beginnings of numbers that are asked about; empty: all
 
-	Answers *answers.Answers // at plugin.Network
-	options config.Hook      // that Answers were made for
+	Answers *answers.Answers // only at plugin.Network
+	options config.Hook      // the options for which Answers was made
 }
 
-// New makes hooks that ask nobody, until Apply.
+// New makes hooks without plugins, until Apply is called.
 func New(kinds Kinds) *Hooks {
 	h := &Hooks{kinds: kinds, done: make(chan struct{})}
 	h.current.Store(&table{})
 	return h
 }
 
-// Apply puts the plugins and hooks of a configuration in force. A plugin whose options are as before goes on; one that
-// has changed is closed when nothing can wait for it any more.
+// Apply puts the plugins and hooks of a configuration in force. A plugin with unchanged options
+// keeps running. A plugin with changed options is replaced, and closed when nothing waits for it
+// any more.
 func (h *Hooks) Apply(cfg *config.Config) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -92,7 +94,8 @@ func (h *Hooks) Apply(cfg *config.Config) {
 	}
 }
 
-// answersOf returns the answers of a hook, which are kept while it and its plugin stay as they are.
+// answersOf returns the answers of a hook. The answers are kept while the options of the hook and
+// its plugin are unchanged.
 func (t *table) answersOf(c *config.Hook, p *plugin.Pool) *answers.Answers {
 	for i := range t.hooks {
 		if h := &t.hooks[i]; h.Answers != nil && h.Pool == p && reflect.DeepEqual(h.options, *c) {
@@ -112,7 +115,7 @@ func (t *table) find(options *config.Plugin) *plugin.Pool {
 	return nil
 }
 
-// retire closes a pool when the messages that wait for it have their verdicts, or the gateway stops.
+// retire closes a pool when no message waits for its verdict any more, or when the gateway stops.
 func (h *Hooks) retire(p *plugin.Pool) {
 	h.retired.Go(func() {
 		timer := time.NewTimer(p.Deadline + time.Second)
@@ -125,10 +128,10 @@ func (h *Hooks) retire(p *plugin.Pool) {
 	})
 }
 
-// Go calls f, which asks a plugin, on another goroutine. Close waits for it.
+// Go runs f, which asks a plugin, on another goroutine. Close waits for the goroutine.
 func (h *Hooks) Go(f func()) { h.asking.Go(f) }
 
-// Close closes all plugins. Those who wait for them get no verdict.
+// Close closes all plugins. Waiting callers get no verdict.
 func (h *Hooks) Close() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -148,7 +151,7 @@ func (h *Hooks) Close() {
 // All returns the hooks in force, in their order.
 func (h *Hooks) All() []Hook { return h.current.Load().hooks }
 
-// Of returns those at a place, in their order.
+// Of returns the hooks at a place, in their order.
 func (h *Hooks) Of(at string) []Hook {
 	if t := h.current.Load(); len(t.hooks) > 0 {
 		return t.of[at]
@@ -156,7 +159,7 @@ func (h *Hooks) Of(at string) []Hook {
 	return nil
 }
 
-// Asks reports whether the plugin is asked about the messages of an origin, at a hook.
+// Asks reports whether the hook's plugin is asked at this place about messages of an origin.
 func (h *Hook) Asks(at string, o *sms.Origin) bool {
 	return h.at == at && h.IsFor(o.Account, o.Connector)
 }
@@ -179,7 +182,7 @@ func (h *Hook) IsFor(account, connector string) bool {
 	return isOf(h.accounts, account) && isOf(h.connectors, connector)
 }
 
-// Any reports whether a plugin is asked at a hook about what has an origin.
+// Any reports whether any plugin is asked at a place about messages of an origin.
 func (h *Hooks) Any(at string, o *sms.Origin) bool {
 	all := h.All()
 	for i := range all {
@@ -190,7 +193,8 @@ func (h *Hooks) Any(at string, o *sms.Origin) bool {
 	return false
 }
 
-// Waiting returns the names of the plugins that are asked about a message and wait for others.
+// Waiting returns the names of the plugins that a message is subject to and that wait for other
+// services.
 func (h *Hooks) Waiting(m *sms.Message) (names []string) {
 	all := h.All()
 	for i := range all {
@@ -203,7 +207,7 @@ func (h *Hooks) Waiting(m *sms.Message) (names []string) {
 	return names
 }
 
-// At returns the hook of a message that comes in.
+// At returns the place of the hooks for an incoming message.
 func At(m *sms.Message) string {
 	if m.Kind == sms.MO {
 		return plugin.MO
@@ -213,16 +217,16 @@ func At(m *sms.Message) string {
 
 func isOf(names []string, name string) bool { return len(names) == 0 || slices.Contains(names, name) }
 
-// Status is what is known of a plugin.
+// A Status is the state of a plugin.
 type Status struct {
 	Name      string
 	OnFailure string
 	plugin.Figures
-	Answers answers.Figures // of its hooks at plugin.Network, together
+	Answers answers.Figures // figures of the plugin's hooks at plugin.Network, together
 }
 
-// Problem returns what an operator should know of a plugin that rests, and what happens to messages meanwhile; "": it does not
-// rest.
+// Problem returns a text for the operator about a plugin that rests, and the consequence for
+// messages. It returns "" if the plugin does not rest.
 func (s *Status) Problem(now time.Time) string {
 	if s.RestsUntil.IsZero() {
 		return ""
@@ -240,7 +244,7 @@ func (s *Status) Problem(now time.Time) string {
 	)
 }
 
-// Status returns what is known of each plugin.
+// Status returns the state of each plugin.
 func (h *Hooks) Status() (all []Status) {
 	t := h.current.Load()
 	for _, p := range t.pools {

@@ -10,7 +10,7 @@ import (
 	"pmg/plugin/service"
 )
 
-// Open returns what makes the plugins of a configuration. Programs write to the log.
+// Open returns the Kinds of the real plugins. Programs write to the log.
 func Open(log zerolog.Logger) Kinds {
 	return func(p *config.Plugin) plugin.Plugin {
 		switch {

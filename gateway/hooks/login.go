@@ -5,10 +5,11 @@ import (
 	"pmg/sms"
 )
 
-// A Refusal is that a plugin refuses a login. The zero Refusal is none.
+// A Refusal is the refusal of a login by a plugin. The zero Refusal means that the login is not
+// refused.
 type Refusal struct{ Plugin, Why string }
 
-// String returns it as the end of a line in the log.
+// String returns the refusal as the end of a line in the log.
 func (r Refusal) String() string {
 	if r == (Refusal{}) {
 		return ""
@@ -16,8 +17,8 @@ func (r Refusal) String() string {
 	return ": " + r.Plugin + ": " + r.Why
 }
 
-// LogIn asks the plugins of the hook login about a client, one after another, until one refuses it. failed is called with
-// each that has no verdict. LogIn waits for them.
+// LogIn asks the plugins of the hook login about a client, one after another, until one refuses it.
+// failed is called for each plugin without a verdict. LogIn waits for the plugins.
 func (h *Hooks) LogIn(m *plugin.Message, failed func(plugin string, err error)) Refusal {
 	m.Hook = plugin.Login
 	all, from := h.All(), &sms.Origin{Account: m.Account, Connector: m.Connector}
@@ -26,7 +27,7 @@ func (h *Hooks) LogIn(m *plugin.Message, failed func(plugin string, err error)) 
 			continue
 		}
 		d := all[i].Pool.Ask(m)
-		if d.Crowded { // a client that is refused now is taken for one that guesses
+		if d.Crowded { // a refusal now would look like a wrong password
 			d.Verdict = all[i].Pool.Instead()
 		}
 		if d.Failure != nil {

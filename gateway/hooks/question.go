@@ -10,7 +10,7 @@ import (
 	"pmg/sms"
 )
 
-// A Question is what a plugin sees of a message, with storage of its own for the texts.
+// A Question is the view of a message for a plugin, with its own storage for the texts.
 type Question struct {
 	Message plugin.Message
 	octets  []byte
@@ -25,7 +25,7 @@ var alphabets = [sms.LastAlphabet + 1]string{
 // A Questioner makes questions. It is safe for concurrent use.
 type Questioner struct{ free sync.Pool }
 
-// Ask makes the question about a message at a hook. wall returns the wall clock's time.
+// Ask makes the question about a message at a hook. wall converts a time to the wall clock.
 func (q *Questioner) Ask(at string, m *sms.Message, isPart bool, wall func(int64) int64) *Question {
 	p, ok := q.free.Get().(*Question)
 	if !ok {
@@ -62,7 +62,8 @@ func (q *Questioner) Ask(at string, m *sms.Message, isPart bool, wall func(int64
 	return p
 }
 
-// SetID says in the question which message it is about, and which part of a long one that the gateway has cut.
+// SetID sets the id of the message in the question, and which part of a long message it is, if the
+// gateway has cut the message.
 func (p *Question) SetID(m *sms.Message) {
 	p.Message.ID, p.Message.Part, p.Message.Parts = sms.FormatID(m.ID), 0, 0
 	if m.Parts > 1 {
@@ -70,6 +71,6 @@ func (p *Question) SetID(m *sms.Message) {
 	}
 }
 
-// Free keeps a question for its next use. Its verdict must not be used afterwards, and no plugin that waits may have
-// seen it.
+// Free returns a question for reuse. Its verdict must not be used afterwards. A question must not
+// be freed if a waiting plugin has seen it.
 func (q *Questioner) Free(p *Question) { q.free.Put(p) }

@@ -8,7 +8,8 @@ import (
 )
 
 // mayPark reports whether another message of its account may be parked beside others that are about
-// to be. They wait until an operator decides, and are on no lane's account.
+// to be. others are about to be parked too. Parked messages wait for a decision of an operator, and
+// count for no lane.
 func (d *Checker) mayPark(m *sms.Message, others *Several) bool {
 	if others != nil {
 		return d.table.MayPark(m.Origin, others.n)
@@ -16,12 +17,12 @@ func (d *Checker) mayPark(m *sms.Message, others *Several) bool {
 	return d.table.MayPark(m.Origin, 0)
 }
 
-// parks reports whether a message that no route leads anywhere is accepted, and put aside.
+// parks reports whether a message without a route is accepted and put aside.
 func (d *Checker) parks(m *sms.Message) bool {
 	return m.Kind != sms.Receipt && d.node.Config().NoRoute == config.Park
 }
 
-// IsAside records that a message which waits in no lane was stored.
+// IsAside records that a message was stored which waits in no lane.
 func (d *Checker) IsAside(a keep.Accepted) {
 	if a.Aside() == store.Orphan {
 		d.receipts.Orphans.Keep(a.Message)

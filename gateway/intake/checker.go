@@ -28,7 +28,7 @@ type Checker struct {
 	Credit   *credit.Accountant
 
 	questioner hooks.Questioner
-	steps      []Step // set before a message comes, by New, a test and pmg explain
+	steps      []Step // set before a message comes, by New, by tests and by pmg explain
 	inForce    atomic.Pointer[inForce]
 	Joiner     Joiner
 	unrouted   atomic.Int64

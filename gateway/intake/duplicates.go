@@ -2,9 +2,10 @@ package intake
 
 import "pmg/sms"
 
-// stepDuplicates is taken behind the rules for addresses, so that a number is the same in whatever form it was submitted,
-// and before any conversion of the text. The message claims to be the first of its kind. Of several that come at the
-// same time one does, and the others are refused.
+// stepDuplicates is taken behind the rules for addresses, so that a number is the same in whatever
+// form it was submitted, and before any conversion of the text. The message claims to be the first
+// of its kind. If equal messages come at the same time, one gets the claim and the others are
+// refused.
 func stepDuplicates(d *Checker, now int64, s *Submission) Verdict {
 	client := s.From.Account
 	if client == nil {
@@ -30,7 +31,8 @@ func stepDuplicates(d *Checker, now int64, s *Submission) Verdict {
 	)
 }
 
-// partNumber returns which part of a long message a message says that it is, beside its text, and of which one.
+// partNumber returns a number for the part of a long message: which part it is, and the reference
+// of the long message. It ignores the text.
 func (d *Checker) partNumber(m *sms.Message) uint32 {
 	if p, _, ok := d.table.PartOf(m); ok {
 		return uint32(p.Reference)<<8 | uint32(p.Number)

@@ -7,10 +7,11 @@ import (
 	"pmg/sms/number"
 )
 
-// flooding is what sms.Message.Claim has besides the claim of Duplicates, if the message was counted by the limits of Flood.
+// flooding is a bit of sms.Message.Claim, beside the claim of Duplicates. It is set if the limits
+// of Flood have counted the message.
 const flooding = 1 << 31
 
-// stepFlood is taken behind the duplicates, which do not count.
+// stepFlood comes after the step for duplicates, so that duplicates do not count.
 func stepFlood(d *Checker, now int64, s *Submission) Verdict {
 	client := s.From.Account
 	if client == nil {
@@ -32,8 +33,9 @@ func stepFlood(d *Checker, now int64, s *Submission) Verdict {
 	return s.refuses(d, now, sms.Throttled, &d.node.LogLimits.Fast, why)
 }
 
-// Retract takes back what is reserved of its account's money, and what the policies of that have reserved of a submitted message
-// that is not accepted, so that it is no duplicate, and does not count, when it is submitted again.
+// Retract undoes the effects of a submitted message that is not accepted: the reservation of money,
+// the claim for duplicates, and the counts of flood limits. So the message is no duplicate and is
+// counted only once if it is submitted again.
 func Retract(from *connector.Source, m *sms.Message) {
 	credit.GiveBack(m, true)
 	if m.Claim == 0 || m.Part != 0 || from == nil || from.Account == nil {

@@ -5,8 +5,8 @@ import (
 	"pmg/sms"
 )
 
-// forceReceipts asks for receipts of the final state of a client's message, if its account gets
-// those of all its messages.
+// forceReceipts requests receipts of the final state of a client's message, if the account's
+// options demand receipts for all messages.
 func (d *Checker) forceReceipts(m *sms.Message) {
 	if !d.table.ForcesReceipts() || m.Kind != sms.Submit {
 		return

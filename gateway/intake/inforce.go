@@ -7,8 +7,8 @@ import (
 	"pmg/config"
 )
 
-// inForce are the steps that can do something by a configuration: for each way, in the order of its bit, a set of their places in
-// the table. A step that no option of anybody asks for is not called.
+// inForce are the steps that have something to do under a configuration. For each way, in the order
+// of its bit, it has a set of indexes of steps. A step that no option needs is not called.
 type inForce [5]uint64
 
 // Use replaces the steps, as a test does that adds one, and pmg explain, which records what each does. All are in force then.
@@ -20,7 +20,8 @@ func (d *Checker) Use(steps []Step) {
 // Widen puts all steps in force. It comes before a new configuration, some of whose options are in force earlier than others.
 func (d *Checker) Widen() { d.putInForce(func(*Step) bool { return true }) }
 
-// Narrow puts those steps in force that can do something by the configuration, all of which is in force.
+// Narrow puts only those steps in force that have something to do under the configuration, which
+// must be in force completely.
 func (d *Checker) Narrow(cfg *config.Config) {
 	d.putInForce(func(s *Step) bool { return s.With == nil || s.With(d, cfg) })
 }
@@ -41,7 +42,8 @@ func (d *Checker) putInForce(is func(*Step) bool) {
 	d.inForce.Store(&sets)
 }
 
-// next returns the step that a submission takes next, and records that; nil: there is none.
+// next returns the next step of a submission, and records that the step was taken. It returns nil
+// if there is no further step.
 func (d *Checker) next(s *Submission) *Step {
 	rest := d.inForce.Load()[bits.TrailingZeros8(uint8(s.Way))] >> s.at.step
 	if rest == 0 {
@@ -52,7 +54,7 @@ func (d *Checker) next(s *Submission) *Step {
 	return &d.steps[s.at.step-1]
 }
 
-// What must be in the configuration that a step has something to do.
+// The conditions under which a step has something to do, by the configuration.
 
 func withReceipts(d *Checker, _ *config.Config) bool { return d.table.ForcesReceipts() }
 

@@ -10,20 +10,20 @@ import (
 // gateway's memory. It is not safe for concurrent use.
 type Intake struct {
 	checker  *Checker
-	id, last uint64 // of the block that is in use
+	id, last uint64 // the block of ids that is in use
 	block    uint64
 
 	arrivals connector.Arrivals
 	done     counted
 }
 
-// counted are the messages that were accepted and are not counted yet.
+// counted are accepted messages that are not counted yet.
 type counted struct {
 	from   *connector.Connector
 	origin *sms.Origin
 	n      int64
 
-	receipts int64 // among them
+	receipts int64 // number of receipts among them
 }
 
 // NewIntake makes an Intake that takes block message ids at a time. With more than one
@@ -31,13 +31,13 @@ type counted struct {
 // are counted immediately and not at Flush.
 func (d *Checker) NewIntake(block uint64) *Intake { return &Intake{checker: d, block: block} }
 
-// Fits reports whether a message's share has room for it, and for each of its parts.
+// Fits reports whether a message's share has room for the message with all its parts.
 func (i *Intake) Fits(a keep.Accepted) bool {
 	return i.arrivals.HasRoom(a.Share, a.Places(), a.Octets(), 0, 0)
 }
 
-// HasRoom implements Room: it reports whether a message's share has room for it beside others that are about to be
-// accepted. It has none while submits wait for it.
+// HasRoom implements Room. It reports whether a message's share has room for the message and for
+// others, which are about to be accepted. While submits wait for the share, the result is false.
 func (i *Intake) HasRoom(a keep.Accepted, others *Several) bool {
 	if a.Share.WaitingForRoom() > 0 {
 		return false
@@ -48,7 +48,7 @@ func (i *Intake) HasRoom(a keep.Accepted, others *Several) bool {
 	return i.arrivals.HasRoom(a.Share, a.Places(), a.Octets(), others.placesIn(a.Share), others.Octets)
 }
 
-// Accept gives m an id and a place in the share, unless that is nil. Count follows, or
+// Accept gives m an id, and a place in the share s unless s is nil. The caller then calls Count or
 // Cancel.
 func (i *Intake) Accept(now int64, m *sms.Message, s *connector.Share) {
 	i.identify(m)
@@ -73,7 +73,7 @@ func (i *Intake) take(n uint64) {
 	i.id = i.last - n
 }
 
-// identify gives m an id.
+// identify assigns the next id to m.
 func (i *Intake) identify(m *sms.Message) {
 	if i.id == i.last {
 		i.take(i.block)
@@ -82,7 +82,7 @@ func (i *Intake) identify(m *sms.Message) {
 	m.ID = i.id
 }
 
-// Count counts a message as accepted. A reply of ours has come from nobody.
+// Count counts a message as accepted. from is nil for a reply of the gateway.
 func (i *Intake) Count(from *connector.Connector, m *sms.Message) {
 	if sms.IsReply(m) {
 		return
@@ -100,13 +100,14 @@ func (i *Intake) Count(from *connector.Connector, m *sms.Message) {
 	}
 }
 
-// Cancel takes back the place of a message that was not stored.
+// Cancel frees the place of a message that was not stored.
 func (i *Intake) Cancel(m *sms.Message, s *connector.Share) {
 	i.Flush()
 	s.Leave(m)
 }
 
-// Flush counts the messages that were accepted. That is before the lane is given them.
+// Flush counts the accepted messages. It must be called before the messages are passed to their
+// lanes.
 func (i *Intake) Flush() {
 	i.arrivals.Flush()
 	i.flushCounted()

@@ -35,11 +35,11 @@ type Joiner struct {
 	events  *settle.EventLog
 
 	mu     sync.Mutex
-	joiner *userdata.Joiner[keep.Accepted] // nil: there was no part yet
+	joiner *userdata.Joiner[keep.Accepted] // nil: no part has come yet
 }
 
-// Join takes a part of a long message, if the lane takes whole messages. It reports false for any
-// other message, which goes to its lane.
+// Join takes a part of a long message, if the lane takes whole messages. It returns false for any
+// other message; then the caller passes the message to its lane.
 func (j *Joiner) Join(now int64, a keep.Accepted) bool {
 	m := a.Message
 	if m.Kind == sms.Receipt || m.Parts > 1 || m.Offset != 0 || m.Flags&sms.Scheduled != 0 || j.node.Draining() {
@@ -62,7 +62,7 @@ func (j *Joiner) Join(now int64, a keep.Accepted) bool {
 	j.giveUp(now)
 	outcome, values := j.joiner.Add(now, from, p, text, a, int(m.Size()))
 	switch outcome {
-	case userdata.Doubled: // its text leaves with that of the first one
+	case userdata.Doubled: // its text leaves with the first copy of the part
 		if m.Notify != 0 {
 			return false
 		}
@@ -77,8 +77,7 @@ func (j *Joiner) Join(now int64, a keep.Accepted) bool {
 	return true
 }
 
-// joinedBy returns a name for those whose parts one share has: parts of different shares are
-// not joined.
+// joinedBy returns a name for a share. Parts of different shares are not joined.
 func joinedBy(s *connector.Share) string {
 	lane := keep.LaneName(s.Lane)
 	return s.Origin.Account + "\x00" + s.Origin.Connector + "\x00" + lane.Connector + "\x00" + lane.Account
@@ -119,14 +118,14 @@ func (j *Joiner) joinAll(now int64, parts []keep.Accepted) {
 	j.endJoined(now, &whole, append(append(others, parts[:at]...), parts[at+1:]...))
 }
 
-// leading returns the part whose id the whole message has: the first that asks for a receipt,
-// or else the first.
+// leading returns the index of the part whose id the whole message gets: the first part that
+// requests a receipt, or else the first part.
 func leading(parts []keep.Accepted) int {
 	return max(0, slices.IndexFunc(parts, func(p keep.Accepted) bool { return p.Message.Notify != 0 }))
 }
 
-// endJoined ends parts that are joined, and, in the same commit, stores the whole message,
-// which then goes to its lane. whole is nil for a part that came twice.
+// endJoined ends joined parts and stores the whole message in the same commit. Then the whole
+// message goes to its lane. whole is nil if the part has come twice.
 func (j *Joiner) endJoined(now int64, whole *keep.Accepted, parts []keep.Accepted) {
 	durable := j.keep.Durable()
 	var o keep.Own
@@ -157,7 +156,7 @@ func (j *Joiner) addJoined(b *store.Batch, now int64, whole *keep.Accepted, part
 	}
 	for _, p := range parts {
 		lane := keep.LaneName(p.Share.Lane)
-		if whole == nil { // its text leaves with that of another part, and so does the money of the others
+		if whole == nil { // the part's text leaves with another copy, so only that copy is charged
 			credit.GiveBack(p.Message, false)
 		}
 		if durable {
@@ -170,22 +169,22 @@ func (j *Joiner) addJoined(b *store.Batch, now int64, whole *keep.Accepted, part
 	}
 }
 
-// sendParts gives lanes parts as they came.
+// sendParts passes parts to their lanes unchanged.
 func (j *Joiner) sendParts(parts []keep.Accepted) {
 	for _, p := range parts {
 		j.keep.Outgoing.Give(keep.Own{Share: p.Share, Message: p.Message, Placed: true})
 	}
 }
 
-// giveUp sends the parts of messages whose time is over as they came.
+// giveUp sends the parts of messages that have waited too long, unchanged.
 func (j *Joiner) giveUp(now int64) {
 	for parts, ok := j.joiner.Expire(now); ok; parts, ok = j.joiner.Expire(now) {
 		j.sendParts(parts)
 	}
 }
 
-// End sends the parts whose time is over as they came, and all parts while the
-// gateway is stopping.
+// End sends parts that have waited too long, unchanged. If the gateway is stopping, it sends all
+// parts.
 func (j *Joiner) End(now int64) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -197,7 +196,7 @@ func (j *Joiner) End(now int64) {
 	}
 }
 
-// wish makes a joined message ask for what its parts ask for.
+// wish gives a joined message the requests of its parts, such as receipts.
 func wish(whole *sms.Message, parts []*sms.Message) {
 	var joined []sms.Joined
 	for _, m := range parts {
@@ -205,7 +204,7 @@ func wish(whole *sms.Message, parts []*sms.Message) {
 			joined = append(joined, sms.Joined{ID: m.KnownID(), Notify: m.Notify})
 		}
 	}
-	if len(joined) < 2 { // the one that asks has the id of the whole
+	if len(joined) < 2 { // the only requesting part has the id of the whole message
 		return
 	}
 	s, ok := whole.Submitted()

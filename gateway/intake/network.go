@@ -11,8 +11,8 @@ import (
 	"pmg/sms/number"
 )
 
-// stepNetwork finds the network of a message by the table, and then by the plugins that know better. What they have answered
-// about a number is kept, so that they are asked about it once for a while.
+// stepNetwork finds the network of a message by the table, and then by the plugins that know
+// better. Their answer about a number is cached, so that they are asked only once for a while.
 func stepNetwork(d *Checker, now int64, s *Submission) Verdict {
 	if s.at.hooks == nil {
 		d.Networks.Find(s.Message)
@@ -38,7 +38,7 @@ func stepNetwork(d *Checker, now int64, s *Submission) Verdict {
 					continue
 				}
 				d.lookUp(now, s, h, key)
-				s.at.step-- // it is resumed here
+				s.at.step-- // this step is taken again
 				return Later
 			}
 		}
@@ -57,7 +57,7 @@ func stepNetwork(d *Checker, now int64, s *Submission) Verdict {
 			break
 		}
 	}
-	s.at.hook = 0 // for the step plugins
+	s.at.hook = 0 // reset for the step plugins
 	return Pass
 }
 

@@ -8,9 +8,9 @@ import (
 	"pmg/sms/fit"
 )
 
-// Enter makes messages the gateway's own that came together, of one PDU or one request: they get ids that
-// follow each other, and their places. The parts of those that are too long for their lanes take their places.
-// aside reports that one of them waits in no lane.
+// Enter assigns consecutive ids and places to messages of one PDU or one request. Messages that are
+// too long for their lanes are replaced by their parts. aside is true if one of the messages waits
+// in no lane.
 func (i *Intake) Enter(now int64, first keep.Accepted, more []keep.Accepted) (_ keep.Accepted, _ []keep.Accepted, aside bool) {
 	if first.Message.Parts > 1 || more != nil {
 		first, more = i.checker.split(first, more)
@@ -34,22 +34,23 @@ func (i *Intake) Enter(now int64, first keep.Accepted, more []keep.Accepted) (_ 
 	return first, more, aside
 }
 
-// Leaves reports whether a message that was stored goes to its lane now. Otherwise it is released, or waits to
-// be joined with others.
+// Leaves reports whether a stored message goes to its lane now. If it returns false, the message is
+// released or waits to be joined with others.
 func (i *Intake) Leaves(now int64, a keep.Accepted) bool {
 	if a.Share == nil {
 		i.checker.IsAside(a)
-		a.Message.Release() // it is in the store
+		a.Message.Release() // the message is in the store
 		return false
 	}
 	if a.Share.Lane.Home().Form().Long == fit.Join {
-		i.Flush() // because the lane may get the whole message before this batch ends
+		i.Flush() // the lane may get the whole message before this batch ends
 		return !i.checker.Joiner.Join(now, a)
 	}
 	return true
 }
 
-// Undo takes back the acceptance of a message that could not be stored, with the code of its commit.
+// Undo takes back the acceptance of a message that could not be stored. code is the result of its
+// commit.
 func (i *Intake) Undo(from *connector.Source, a keep.Accepted, code sms.Code) {
 	credit.GiveBack(a.Message, false)
 	Retract(from, a.Message)
@@ -65,8 +66,7 @@ func (i *Intake) Undo(from *connector.Source, a keep.Accepted, code sms.Code) {
 	a.Message.Release()
 }
 
-// split puts the parts of each message that Fit has found to be too long for its lane in the
-// place of the message.
+// split replaces each message that Fit has found too long by its parts.
 func (d *Checker) split(first keep.Accepted, more []keep.Accepted) (keep.Accepted, []keep.Accepted) {
 	all := make([]keep.Accepted, 0, len(more)+int(first.Message.Parts)+1)
 	all = d.appendParts(all, first)

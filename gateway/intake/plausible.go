@@ -7,7 +7,7 @@ import (
 	"pmg/sms/plan"
 )
 
-// international is the type of a number with its country code (TON).
+// international is the type of number (TON) of a number with a country code.
 const international = 1
 
 // stepPlausible is taken behind the rules for addresses, which make international numbers of others, and before the plugins,

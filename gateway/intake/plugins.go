@@ -31,7 +31,7 @@ func stepPlugins(d *Checker, now int64, s *Submission) Verdict {
 		_, _, isPart := d.table.PartOf(s.Message)
 		q := d.questioner.Ask(at, s.Message, isPart, d.node.Clock.Wall)
 		decision, ok := h.Pool.Try(&q.Message)
-		if !ok && s.Preview { // its caller waits
+		if !ok && s.Preview { // a preview does not wait
 			if h.Pool.Waits() {
 				continue
 			}
@@ -40,7 +40,7 @@ func stepPlugins(d *Checker, now int64, s *Submission) Verdict {
 		if !ok {
 			answer := &plugin.Decision{}
 			s.at.pending, s.Work = answer, func() sms.Code { *answer = h.Pool.Ask(&q.Message); return sms.OK }
-			s.at.step-- // it is resumed here
+			s.at.step-- // this step is taken again
 			return Later
 		}
 		v := d.decide(now, s, h, &decision)
@@ -52,13 +52,13 @@ func stepPlugins(d *Checker, now int64, s *Submission) Verdict {
 	return Pass
 }
 
-// decide does what a plugin has decided about a message.
+// decide applies a plugin's decision about a message.
 func (d *Checker) decide(now int64, s *Submission, h *hooks.Hook, decision *plugin.Decision) Verdict {
 	if decision.Failure != nil {
 		d.node.NoVerdict(h.Pool.Name, decision.Failure)
 	}
 	v := &decision.Verdict
-	if s.Way&fresh == 0 { // the rest was changed when the message came
+	if s.Way&fresh == 0 { // everything else was changed when the original message came
 		v.From, v.To, v.Tags, v.Network = nil, nil, nil, ""
 	}
 	if err := hooks.Change(s.Message, v); err != nil {
@@ -70,7 +70,7 @@ func (d *Checker) decide(now int64, s *Submission, h *hooks.Hook, decision *plug
 		d.Networks.Find(s.Message)
 	}
 	switch {
-	case v.Do == plugin.Refuse || v.Do == plugin.Hold && s.Way&fresh == 0: // a text that replaces another cannot be held
+	case v.Do == plugin.Refuse || v.Do == plugin.Hold && s.Way&fresh == 0: // the new text of a replacement cannot be held
 		s.at.why = v.Why
 		return s.refuses(d, now, v.Code(), &d.node.LogLimits.Invalid, "message refused by plugin "+h.Pool.Name+": "+v.Why)
 	case v.Do == plugin.Hold:

@@ -19,7 +19,7 @@ func stepQuiet(d *Checker, now int64, s *Submission) Verdict {
 	}
 	ahead := d.node.Clock.Ahead()
 	if s.Way == Replaced {
-		ahead = 0 // its times are by the wall clock
+		ahead = 0 // the times are already by the wall clock
 	}
 	at := max(now, m.DeliverAt)
 	end := a.QuietHours().End(at+ahead, number.Of(m.Dest())) - ahead
@@ -39,7 +39,8 @@ func stepQuiet(d *Checker, now int64, s *Submission) Verdict {
 	return Pass
 }
 
-// optionsOf returns the options of the account that submits a message, or that replaces its text; nil: there are none.
+// optionsOf returns the options of the account that submits a message or replaces its text. It
+// returns nil if there is no account.
 func (d *Checker) optionsOf(s *Submission) *config.Account {
 	if s.From != nil && s.From.Account != nil {
 		return s.From.Account.Config()

@@ -32,7 +32,7 @@ func (d *Checker) LogNoRoom(now int64, from *connector.Source, s *connector.Shar
 	d.LogRefused(now, from, &d.node.LogLimits.NoRoom, why)
 }
 
-// WarnNearlyFull logs that most of what may wait for a client does, before SMSCs are refused.
+// WarnNearlyFull logs that the queue for a client is nearly full, before SMSCs are refused.
 func (d *Checker) WarnNearlyFull(s *connector.Share) {
 	if s == nil {
 		return
@@ -46,7 +46,7 @@ func (d *Checker) WarnNearlyFull(s *connector.Share) {
 	}
 }
 
-// LogWaits logs that a message of a session waits for room, and its answer with it.
+// LogWaits logs that a session's message, and so its answer, waits for room.
 func (d *Checker) LogWaits(now int64, from *connector.Source, s *connector.Share) {
 	d.LogRefused(now, from, &d.node.LogLimits.Waits, "message answered late: "+fullQueue(s))
 }

@@ -22,7 +22,7 @@ func stepOptOut(d *Checker, _ int64, s *Submission) Verdict {
 	return Later
 }
 
-// stepReply makes the reply to an opt-out. Nothing refuses its message any more.
+// stepReply makes the reply to an opt-out. No later step refuses the message.
 func stepReply(d *Checker, now int64, s *Submission) Verdict {
 	text := s.at.change.Reply()
 	if text == "" {
@@ -55,7 +55,8 @@ func (d *Checker) reply(now int64, s *Submission, text string) (a keep.Accepted,
 	return a, why
 }
 
-// place fits a reply to its lane, and finds room for it there.
+// place converts a reply for its lane, and finds room in the lane. why is the reason if this is not
+// possible.
 func (d *Checker) place(s *Submission, m *sms.Message) (a keep.Accepted, why string) {
 	lane := d.table.Route(m)
 	if lane == nil {
@@ -71,5 +72,6 @@ func (d *Checker) place(s *Submission, m *sms.Message) (a keep.Accepted, why str
 	return a, ""
 }
 
-// Reply returns the reply that is to be stored with the message of a submission. Its Message is nil if there is none.
+// Reply returns the reply that must be stored together with the submission's message. Its Message
+// is nil if there is no reply.
 func (s *Submission) Reply() keep.Accepted { return s.at.reply }

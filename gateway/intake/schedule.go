@@ -21,8 +21,8 @@ func (d *Checker) mayWait(now int64, s *Submission) sms.Code {
 	return sms.OK
 }
 
-// isBeyond reports whether a scheduled message, with its parts, is beyond the number that its account may schedule. If its
-// PDU has several messages, all are scheduled.
+// isBeyond reports whether a scheduled message, with its parts, exceeds the number of scheduled
+// messages of its account. If a PDU has several messages, all of them are scheduled.
 func (d *Checker) isBeyond(s *Submission) bool {
 	m, limit := s.Message, int64(defaultScheduled)
 	if a := d.table.Account(m.Origin.Account); a != nil {

@@ -6,25 +6,25 @@ import (
 	"pmg/sms"
 )
 
-// One PDU may become this many short messages at most, and as many octets, so that one does not
-// keep the other sessions waiting. What is beyond is refused for now, and can be sent in a PDU of
-// its own.
+// The maximum numbers of short messages, and of octets, that one PDU may become, so that a PDU does
+// not delay other sessions. Further recipients are refused temporarily, and can be sent in another
+// PDU.
 const (
 	mostOfOne       = 4096
 	mostOctetsOfOne = 8 << 20
 )
 
-// Several is the messages of a submit to several recipients.
+// Several holds the messages of a submit to several recipients.
 type Several struct {
 	All    []keep.Accepted
-	n      int64 // short messages
+	n      int64 // number of short messages
 	Octets int64
 	fitted []fitted
 
-	Recipients, Next int      // how many the PDU has; which is next
-	Refusal          sms.Code // the first one
-	Reasons          []byte   // of all, in their order, for the pdu log
-	After            int64    // time before which the client is not answered
+	Recipients, Next int      // number of recipients in the PDU, and index of the next one
+	Refusal          sms.Code // the first refusal
+	Reasons          []byte   // the refusals of all recipients in their order, for the pdu log
+	After            int64    // the client is not answered before this time
 }
 
 // Refuse records why a recipient is refused.
@@ -38,10 +38,10 @@ func (v *Several) Refuse(code sms.Code, step string) {
 	v.Reasons = why.Append(v.Reasons)
 }
 
-// isFull reports whether the PDU may become no further messages.
+// isFull reports whether the PDU may not become any further message.
 func (v *Several) isFull() bool { return v.n >= mostOfOne || v.Octets >= mostOctetsOfOne }
 
-// has reports whether it may become a.
+// has reports whether the PDU may become a as well.
 func (v *Several) has(a keep.Accepted) bool {
 	return v.n+a.Places() <= mostOfOne && v.Octets+a.Octets() <= mostOctetsOfOne
 }
@@ -53,7 +53,7 @@ func (v *Several) Add(a keep.Accepted) {
 	v.Octets += a.Octets()
 }
 
-// placesIn returns how many places of a share they take.
+// placesIn returns how many places of a share the messages take.
 func (v *Several) placesIn(s *connector.Share) (n int64) {
 	for _, a := range v.All {
 		if a.Share == s {
@@ -63,7 +63,7 @@ func (v *Several) placesIn(s *connector.Share) (n int64) {
 	return n
 }
 
-// Drop releases the messages, which are not accepted because their session is gone.
+// Drop releases the messages because their session is gone. They are not accepted.
 func (v *Several) Drop(from *connector.Source) {
 	for _, a := range v.All {
 		Retract(from, a.Message)
@@ -73,22 +73,22 @@ func (v *Several) Drop(from *connector.Source) {
 	v.All, v.fitted = nil, nil
 }
 
-// Forget releases what the texts were fitted with.
+// Forget releases the texts that fit has stored.
 func (v *Several) Forget() {
 	for _, f := range v.fitted {
 		f.message.Release()
 	}
 }
 
-// fitted is how a text was made to fit a lane.
+// fitted is the result of converting a text for a lane.
 type fitted struct {
 	lane    *connector.Lane
 	code    sms.Code
-	message *sms.Message // that has the text
+	message *sms.Message // the message with the converted text
 }
 
-// fit makes the text of a message one that a lane's peers take. That is done once for all
-// recipients behind a lane.
+// fit converts the text of a message for the peers of a lane. The result is reused for all
+// recipients behind the lane.
 func (v *Several) fit(d *Checker, lane *connector.Lane, m *sms.Message) sms.Code {
 	for _, f := range v.fitted {
 		if f.lane != lane {

@@ -19,9 +19,10 @@ import (
 // change the message, refuse it, or delay it.
 type Step struct {
 	Name, Doc string
-	Ways      Ways // by which the messages come in that take the step
+	Ways      Ways // the ways of the messages that take the step
 
-	// With reports whether the step has something to do for anybody by a configuration; nil: always.
+	// With reports whether the step has something to do under a configuration. If With is nil, the step
+	// is always in force.
 	With func(d *Checker, cfg *config.Config) bool
 	Do   func(d *Checker, now int64, s *Submission) Verdict
 }
@@ -31,11 +32,11 @@ type Ways uint8
 
 // The ways by which messages come in.
 const (
-	Submitted  Ways = 1 << iota // a client submits it, perhaps as one of several recipients
-	Delivered                   // an SMSC delivers it
-	Reported                    // it is a receipt of an SMSC, whose message decides about the rest
-	Replaced                    // its text replaces that of a message that waits
-	ReplacedAt                  // its text replaces that of a message at the SMSC
+	Submitted  Ways = 1 << iota // a client submits the message, perhaps as one of several recipients
+	Delivered                   // an SMSC delivers the message
+	Reported                    // the message is a receipt of an SMSC, and its message decides about the rest
+	Replaced                    // the text replaces that of a waiting message
+	ReplacedAt                  // the text replaces that of a message at the SMSC
 	fresh      = Submitted | Delivered
 	replacing  = Replaced | ReplacedAt
 )
@@ -58,7 +59,7 @@ func (w Ways) String() string {
 	return string(text)
 }
 
-// Steps returns the steps in their order. What limits work comes before what costs work.
+// Steps returns the steps in their order. Steps that limit work come before steps that cost work.
 func Steps() []Step { return slices.Concat(stepsOfAccount(), stepsOfLane()) }
 
 // stepsOfAccount are the steps that need no lane.
@@ -113,7 +114,7 @@ func stepsOfAccount() []Step {
 	}
 }
 
-// stepsOfLane are the steps that find a message's lane, and look at what that takes.
+// stepsOfLane are the steps that find a message's lane or depend on the lane.
 func stepsOfLane() []Step {
 	return []Step{
 		{"keyword", "stores the keyword of a long message's first part, or looks it up", fresh, withKeywords, stepKeyword},
@@ -141,73 +142,76 @@ type Verdict uint8
 
 // The verdicts.
 const (
-	Pass   Verdict = iota // it takes the next step
-	Refuse                // its sender is answered with Submission.Code
-	Later                 // it waits for Submission.Work, or for room, and is resumed
+	Pass   Verdict = iota // the message takes the next step
+	Refuse                // the sender is answered with Submission.Code
+	Later                 // the message waits for Submission.Work or for room, and is then resumed
 )
 
-// A Submission is a message that comes in, on its way through the steps.
+// A Submission is an incoming message on its way through the steps.
 type Submission struct {
 	Way     Ways
 	at      progress
 	Message *sms.Message
-	Change  func(now int64, m *sms.Message) sms.Code // makes the message, or the one that replaces it
-	Counted bool                                     // it is one of those that are scheduled, or at the SMSC
-	Preview bool                                     // nothing comes of it, so that its route does not count it
-	// Work is what Later waits for, on another goroutine; nil: it waits for room. It returns the
-	// code with which the message is refused, or sms.OK. It may use the message alone.
+	Change  func(now int64, m *sms.Message) sms.Code // sets the fields of the message, or of its replacement
+	Counted bool                                     // the message is already counted among the scheduled ones, or is at the SMSC
+	Preview bool                                     // nothing is sent, so the route does not count the message
+	// Work is run on another goroutine after the verdict Later. If Work is nil, the submission waits
+	// for room. Work returns sms.OK or the code of a refusal. It may only use the message.
 	Work  func() sms.Code
-	Lane  *connector.Lane  // nil: it is parked, or goes where its receipt's message says
-	Share *connector.Share // of the lane; nil without one
+	Lane  *connector.Lane  // nil: the message is parked, or the receipt's message decides
+	Share *connector.Share // share of the lane; nil if Lane is nil
 
-	From      *connector.Source // nil: nobody counts or logs it
-	Session   *connector.Link   // that reads it from its PDU; nil: Change makes it
-	PDU       protocols.PDU     // that carried it
-	Others    *Several          // of the same PDU, nil for a PDU with one message
-	Many      bool              // it is one of many of a request
-	Strict    bool              // it needs a sender, and a recipient whose country is known
-	MustStore bool              // something is stored with it that must be, even if the store is in memory
-	Most      int               // short messages that it may become; 0: as many as its account allows
+	From      *connector.Source // the sender; nil: no sender counts or logs the message
+	Session   *connector.Link   // the session that decodes the message from PDU; nil: Change sets the message
+	PDU       protocols.PDU     // the PDU with the message
+	Others    *Several          // the other messages of the PDU; nil: the PDU has one message
+	Many      bool              // the message is one of many of a request
+	Strict    bool              // the message needs a sender, and a recipient with a known country
+	MustStore bool              // something is stored with the message that must be stored even if the store is in memory
+	Most      int               // maximum number of short messages; 0: the account's limit
 	Room      Room
-	Waits     bool  // it may wait for room
-	After     int64 // time before which its sender is not answered
+	Waits     bool  // the submission may wait for room
+	After     int64 // the sender is not answered before this time
 
-	Code sms.Code // why it is refused
+	Code sms.Code // reason of the refusal
 }
 
-// A progress is how far a submission has come.
+// A progress is the state of a submission on its way through the steps.
 type progress struct {
-	step    int              // that it takes next
-	hook    int              // that is asked next
-	hooks   []hooks.Hook     // those in force when the first was asked
-	pending *plugin.Decision // of the plugin that is asked, on another goroutine
-	answer  *answers.Answer  // of the plugin that is asked about its number, in the same way
-	change  *lists.Change    // that its text asks for; nil: none
-	reply   keep.Accepted    // to its sender
-	whole   uint8            // short messages that its SMSC makes of a text that leaves whole
-	held    bool             // an operator decides about it
-	why     string           // what the plugin says that refuses it, or what is wrong with its recipient
+	step    int              // index of the next step
+	hook    int              // index of the next hook
+	hooks   []hooks.Hook     // hooks in force when the first plugin was asked
+	pending *plugin.Decision // decision of a plugin that is asked on another goroutine
+	answer  *answers.Answer  // answer about the number, of a plugin that is asked on another goroutine
+	change  *lists.Change    // change of lists that the text requests; nil: no change
+	reply   keep.Accepted    // reply to the sender
+	whole   uint8            // number of short messages that the SMSC makes of a text that leaves whole
+	held    bool             // an operator decides about the message
+	why     string           // text of the plugin that refuses the message, or the problem of the recipient
 }
 
 // Held reports whether a plugin holds a submission for an operator.
 func (s *Submission) Held() bool { return s.at.held }
 
-// Why returns what the plugin says that has refused a submission, or what is wrong with its recipient.
+// Why returns the text of the plugin that has refused a submission, or the problem of the
+// recipient.
 func (s *Submission) Why() string { return s.at.why }
 
-// A Room finds room for messages in lanes, as an Intake does.
+// A Room finds room for messages in lanes. An Intake implements it.
 type Room interface {
-	// HasRoom reports whether a message's share has room for it beside others, which may be nil.
+	// HasRoom reports whether a message's share has room for the message and for others. others may be
+	// nil.
 	HasRoom(a keep.Accepted, others *Several) bool
 }
 
-// Take runs the steps of a submission. With Later the step behind the last one is its next.
+// Take runs the steps of a submission. After the verdict Later the submission continues with the
+// next step.
 func (d *Checker) Take(now int64, s *Submission) Verdict {
-	if s.Code != sms.OK { // the work that it waited for says so
+	if s.Code != sms.OK { // the awaited work has refused the submission
 		return s.invalid(d, now, s.Code, "message refused: ")
 	}
 	if s.Way == Delivered && isReceipt(s.Message) {
-		s.Way = Reported // its work has found it out
+		s.Way = Reported // the awaited work has found a receipt
 	}
 	for step := d.next(s); step != nil; step = d.next(s) {
 		if v := step.Do(d, now, s); v != Pass {
@@ -225,8 +229,8 @@ func (s *Submission) Refuser(d *Checker) string {
 	return d.steps[s.at.step-1].Name
 }
 
-// TakeWaiting runs the steps of a submission on a goroutine that may wait, and returns why it is
-// refused, or sms.OK.
+// TakeWaiting runs all steps of a submission, and waits where necessary. It returns sms.OK or the
+// code of a refusal.
 func (d *Checker) TakeWaiting(now int64, s *Submission) sms.Code {
 	for {
 		switch d.Take(now, s) {
@@ -239,14 +243,14 @@ func (d *Checker) TakeWaiting(now int64, s *Submission) sms.Code {
 	}
 }
 
-// Do does the work that a submission waits for. Take follows.
+// Do does the work that a submission waits for. The caller then calls Take.
 func (s *Submission) Do() { s.Code, s.Work = s.Work(), nil }
 
 // Drop releases the message of a submission that is not accepted.
 func (s *Submission) Drop() {
 	if s.Message != nil {
 		if s.Way&replacing != 0 {
-			sms.SetPrice(s.Message, 0) // it is reserved for the message that stays
+			sms.SetPrice(s.Message, 0) // the price is reserved for the message that stays
 		}
 		Retract(s.From, s.Message)
 		s.at.change.Refused()
@@ -255,7 +259,7 @@ func (s *Submission) Drop() {
 	}
 }
 
-// refuses refuses a submission. sort limits how often the log says why.
+// refuses refuses a submission. sort limits how often the reason why is logged.
 func (s *Submission) refuses(d *Checker, now int64, code sms.Code, sort *node.Sampled, why string) Verdict {
 	if s.Code = code; s.From != nil {
 		s.From.CountRefused(code)
@@ -266,7 +270,7 @@ func (s *Submission) refuses(d *Checker, now int64, code sms.Code, sort *node.Sa
 	return Refuse
 }
 
-// invalid refuses a submission for what it says.
+// invalid refuses a submission because of its contents.
 func (s *Submission) invalid(d *Checker, now int64, code sms.Code, why string) Verdict {
 	return s.refuses(d, now, code, &d.node.LogLimits.Invalid, why+code.String())
 }

@@ -6,7 +6,7 @@ import (
 	"pmg/sms"
 )
 
-// RateStep is the name of the step that operations take as well.
+// RateStep is the name of the step that limits the rate, which operations take as well.
 const RateStep = "rate"
 
 // StepRate is the step "rate", which operations take as well.
@@ -44,7 +44,7 @@ func stepOpen(d *Checker, now int64, s *Submission) Verdict {
 	}
 	closed := d.node.Draining()
 	if s.Way == Replaced {
-		closed = !d.node.Memory.HasSpare() // what waited on disk stays in memory from then on
+		closed = !d.node.Memory.HasSpare() // messages from disk will stay in memory from now on
 	}
 	if closed || !d.keep.MayStore() {
 		return s.refuses(d, now, sms.QueueFull, nil, "")
@@ -218,7 +218,7 @@ func stepAddresses(d *Checker, now int64, s *Submission) Verdict {
 
 func stepFit(d *Checker, now int64, s *Submission) Verdict {
 	if s.Lane == nil {
-		n, code := d.convert.Whole(nil, s.Message) // it is parked, and costs by its length all the same
+		n, code := d.convert.Whole(nil, s.Message) // a parked message is also charged by its length
 		if s.at.whole = n; code != sms.OK {
 			return s.tooLong(d, now, code)
 		}
@@ -229,7 +229,7 @@ func stepFit(d *Checker, now int64, s *Submission) Verdict {
 	}
 	switch code := s.fit(d); code {
 	case sms.OK:
-		n, _ := d.convert.Whole(s.Lane, s.Message) // fit has refused what has too many
+		n, _ := d.convert.Whole(s.Lane, s.Message) // fit has already refused a text with too many parts
 		s.at.whole = n
 		return s.few(d, now)
 	case sms.BadLength:
@@ -261,7 +261,7 @@ func stepSingle(d *Checker, now int64, s *Submission) Verdict {
 	if m.Parts > 1 || m.Flags&sms.Converted != 0 {
 		return s.refuses(d, now, sms.BadLength, nil, "")
 	}
-	if paid := sms.PriceOf(m); paid != 0 && s.at.whole > 1 { // a long text does not take the place of a short one that was paid
+	if paid := sms.PriceOf(m); paid != 0 && s.at.whole > 1 { // a long text must not replace a short one that was paid
 		if price, _ := d.Credit.Price(m, now); price*sms.Money(s.at.whole) > paid {
 			return s.refuses(d, now, sms.BadLength, nil, "")
 		}
@@ -269,16 +269,17 @@ func stepSingle(d *Checker, now int64, s *Submission) Verdict {
 	return Pass
 }
 
-// Shorts returns how many short messages a submission is, whichever way its text leaves.
+// Shorts returns how many short messages a submission becomes, cut or whole.
 func (s *Submission) Shorts() int { return max(int(s.Message.Parts), int(s.at.whole), 1) }
 
-// count counts the parts of a submission in the rate of its account, and in what that may schedule.
+// count counts the parts of a submission towards the rate of its account, and towards the account's
+// scheduled messages.
 func (s *Submission) count(d *Checker, now int64) Verdict {
 	if s.Lane != nil && s.Message.DeliverAt > now && d.isBeyond(s) {
 		return s.tooLate(d, now, sms.QueueFull)
 	}
 	if client := s.From.Account; client != nil {
-		client.Charge(now, int64(s.Shorts())-1) // one of them was admitted
+		client.Charge(now, int64(s.Shorts())-1) // one short message was already admitted
 	}
 	return Pass
 }
@@ -324,13 +325,13 @@ func (d *Checker) NoRoom(now int64, s *Submission) Verdict {
 	return s.refuses(d, now, sms.QueueFull, nil, "")
 }
 
-// Accepted returns the message and its place.
+// Accepted returns the message with its place.
 func (s *Submission) Accepted() keep.Accepted {
 	return keep.Accepted{Message: s.Message, Share: s.Share}
 }
 
-// shareFor returns the share of a lane for the messages of a source, which mostly go to the lane
-// that the last one went to.
+// shareFor returns the share of a lane for the messages of a source, which is usually the share of
+// its last message.
 func (d *Checker) shareFor(from *connector.Source, lane *connector.Lane) *connector.Share {
 	if s := from.LastShare; s == nil || s.Lane != lane {
 		from.LastShare = d.table.Share(lane, from.Origin)

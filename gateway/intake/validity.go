@@ -7,8 +7,8 @@ import (
 )
 
 // limitValidity sets the validity of a message that has none, and shortens one that is too long.
-// It is counted from the delivery time. The account's options come before those of the connector
-// that the message arrived on.
+// The validity is counted from the delivery time. The account's options take precedence over those
+// of the connector on which the message arrived.
 func (d *Checker) limitValidity(now int64, m *sms.Message) {
 	if !d.table.HasLimits() {
 		return
@@ -29,6 +29,6 @@ func (d *Checker) limitValidity(now int64, m *sms.Message) {
 	}
 	if expires != m.Expires {
 		m.Expires = expires
-		m.Flags |= sms.RelativeValidity // which needs no clock of the peer's
+		m.Flags |= sms.RelativeValidity // a relative validity does not depend on the peer's clock
 	}
 }

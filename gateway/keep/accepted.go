@@ -6,10 +6,10 @@ import (
 	"pmg/store"
 )
 
-// An Accepted is a message that was accepted, and its place.
+// An Accepted is an accepted message with its place.
 type Accepted struct {
 	Message *sms.Message
-	Share   *connector.Share // in which it has its place; nil: it is put aside, as Aside says
+	Share   *connector.Share // the share with the message's place; nil: the message is put aside, see Aside
 }
 
 // Places returns how many places of the queue a message takes: one for each of its parts.
@@ -20,7 +20,7 @@ func (a Accepted) Places() int64 {
 	return max(int64(a.Message.Parts), 1)
 }
 
-// Octets returns how many octets it takes, at most, when it has been split.
+// Octets returns the maximum size of the message after it was split, in octets.
 func (a Accepted) Octets() int64 {
 	if a.Share == nil {
 		return a.Message.Size()
@@ -28,8 +28,8 @@ func (a Accepted) Octets() int64 {
 	return a.Message.SizeInParts()
 }
 
-// Aside returns why a message is put aside, or store.InLane. A receipt is put aside whose message is not
-// known; any other message, if no route leads anywhere.
+// Aside returns why a message is put aside, or store.InLane. A receipt is put aside if its message
+// is not known. Any other message is put aside if it has no route.
 func (a Accepted) Aside() store.Aside {
 	switch {
 	case a.Share != nil:
@@ -40,7 +40,7 @@ func (a Accepted) Aside() store.Aside {
 	return store.Parked
 }
 
-// Put adds the accepted messages of one PDU to the next commit, and returns its position. Those
+// Put adds the accepted messages of one PDU to the next commit, and returns its position. Messages
 // without a share are put aside.
 func (k *Keeper) Put(first Accepted, more []Accepted) store.Position {
 	w := k.writings.Get().(*writing)
@@ -51,7 +51,8 @@ func (k *Keeper) Put(first Accepted, more []Accepted) store.Position {
 	return p
 }
 
-// Collect adds the accepted messages of one PDU to a batch of the caller's, which Append adds to the next commit.
+// Collect adds the accepted messages of one PDU to a batch of the caller's, and Append adds that
+// batch to the next commit.
 func (k *Keeper) Collect(b *store.Batch, first Accepted, more []Accepted) {
 	b.Ahead = k.node.Clock.Ahead()
 	k.Add(b, first)
@@ -60,7 +61,8 @@ func (k *Keeper) Collect(b *store.Batch, first Accepted, more []Accepted) {
 	}
 }
 
-// Append adds what Collect has collected to the next commit, empties the batch, and returns the position of that.
+// Append adds a batch of Collect to the next commit, empties the batch, and returns the position of
+// the commit.
 func (k *Keeper) Append(b *store.Batch) store.Position {
 	at := k.Batches.Append(b)
 	k.Spend(b.Octets())
@@ -68,7 +70,7 @@ func (k *Keeper) Append(b *store.Batch) store.Position {
 	return at
 }
 
-// Add adds a message that was accepted to the open batch.
+// Add adds an accepted message to the open batch.
 func (k *Keeper) Add(b *store.Batch, a Accepted) {
 	switch {
 	case a.Share == nil:

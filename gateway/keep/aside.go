@@ -5,7 +5,7 @@ import (
 	"pmg/store"
 )
 
-// SetAside keeps a message in the store that waits in no lane, until an operator decides.
+// SetAside stores a message that waits in no lane until an operator decides.
 func (k *Keeper) SetAside(m *sms.Message, lane store.Lane, why store.Aside, reason string) {
 	k.Batches.Write(func(b *store.Batch) { k.KeepAside(b, m, lane, why, reason) })
 }
@@ -20,7 +20,8 @@ func (k *Keeper) KeepAside(b *store.Batch, m *sms.Message, lane store.Lane, why 
 	}
 }
 
-// CountAside counts n messages that were put aside, or, if n is negative, are not any more.
+// CountAside adds n to the number of messages that are put aside for a reason. n is negative for
+// messages that are not put aside any more.
 func (k *Keeper) CountAside(o *sms.Origin, why store.Aside, n int64) {
 	k.aside[why].Add(n)
 	if why == store.Parked {
@@ -28,10 +29,10 @@ func (k *Keeper) CountAside(o *sms.Origin, why store.Aside, n int64) {
 	}
 }
 
-// Aside returns how many messages were put aside, and not taken up again, for a reason.
+// Aside returns how many messages are put aside for a reason at present.
 func (k *Keeper) Aside(why store.Aside) int64 { return k.aside[why].Load() }
 
-// reasonOf returns why a message is put aside that was accepted.
+// reasonOf returns the text that says why an accepted message is put aside.
 func reasonOf(m *sms.Message, why store.Aside) string {
 	if mark, by := sms.MarkOf(m); mark == sms.Held {
 		return "held by plugin " + by
@@ -39,7 +40,7 @@ func reasonOf(m *sms.Message, why store.Aside) string {
 	return AsideReasons[why]
 }
 
-// AsideReasons are those reasons for people.
+// AsideReasons are texts for the reasons of store.Aside.
 var AsideReasons = [...]string{
 	store.Parked: "no route leads anywhere", store.Orphan: "no message is known that the receipt belongs to",
 }

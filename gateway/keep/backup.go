@@ -14,8 +14,8 @@ import (
 	"pmg/internal/wholefile"
 )
 
-// BackUp writes a consistent copy of the gateway's store into a new directory of store.backups, and returns its
-// path. It is asked for over the network, so the request names the copy and no path.
+// BackUp writes a consistent copy of the gateway's store into a new directory of store.backups, and
+// returns its path. The request comes over the network, so it contains a name and no path.
 func (k *Keeper) BackUp(name string) (dir string, err error) {
 	if dir, err = backupDir(k.node.Config(), name); err == nil {
 		err = k.Batches.Sync()
@@ -28,7 +28,7 @@ func (k *Keeper) BackUp(name string) (dir string, err error) {
 
 var backupName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
-// backupDir returns the directory of a new copy, or why none is made.
+// backupDir returns the directory for a new copy, or an error if no copy may be made.
 func backupDir(cfg *config.Config, name string) (string, error) {
 	backups := cfg.Store.Backups
 	switch {
@@ -56,7 +56,7 @@ func backupDir(cfg *config.Config, name string) (string, error) {
 		)
 	}
 	dir := filepath.Join(backups, name)
-	if _, err := os.Lstat(dir); !errors.Is(err, fs.ErrNotExist) { // a link to nowhere is not followed
+	if _, err := os.Lstat(dir); !errors.Is(err, fs.ErrNotExist) { // so a dangling link is not followed
 		return "", fmt.Errorf("%s exists already: name another copy", dir)
 	}
 	for _, used := range []struct{ option, dir string }{
@@ -70,13 +70,13 @@ func backupDir(cfg *config.Config, name string) (string, error) {
 	return dir, nil
 }
 
-// isIn reports whether a path is that of a directory or lies in it.
+// isIn reports whether path is dir or lies in dir.
 func isIn(path, dir string) bool {
 	rel, err := filepath.Rel(realPath(dir), realPath(path))
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
-// realPath returns a path from the root on, without links as far as it exists.
+// realPath returns the absolute path, with links resolved as far as the path exists.
 func realPath(path string) string {
 	path, err := filepath.Abs(path)
 	if err != nil {

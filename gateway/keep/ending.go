@@ -7,18 +7,19 @@ import (
 	"pmg/store"
 )
 
-// An Ending is how a message has ended.
+// An Ending describes how a message has ended.
 type Ending struct {
 	State  events.State
-	Lane   store.Lane       // in which it was last
-	Peer   protocols.Driver // of the lane; nil: it is gone
+	Lane   store.Lane       // the last lane of the message
+	Peer   protocols.Driver // driver of the lane; nil: the lane does not exist any more
 	Answer sms.Answer
-	Sent   int64 // when it was written last; 0: never
-	Aside  bool  // it was put aside before
+	Sent   int64 // when the message was last written; 0: never
+	Aside  bool  // the message was put aside before
 
-	// Charge is what its account pays for it. It is decided before the steps: event and mapping of its id say the same.
+	// Charge is the price that the account pays. It is decided before the steps, so that the event and
+	// the mapping contain the same price.
 	Charge sms.Money
 
-	Attempts   uint8 // how often it was sent
-	Operations bool  // an out connector with the option operations was the last
+	Attempts   uint8 // how often the message was sent
+	Operations bool  // the last out connector has the option operations
 }

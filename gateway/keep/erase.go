@@ -6,10 +6,10 @@ import (
 	"pmg/store"
 )
 
-// Erasing are the notes of a keeper's store, from which what is kept of a person is removed.
+// Erasing gives access to the notes of a keeper's store, to remove the data of a person.
 type Erasing struct{ keeper *Keeper }
 
-// NewErasing returns them.
+// NewErasing returns the Erasing of a keeper.
 func NewErasing(k *Keeper) *Erasing { return &Erasing{k} }
 
 // EachNote implements store.Eraser.
@@ -42,7 +42,7 @@ func (e *Erasing) Purge(ctx context.Context, change func() error) error {
 	return s.Purge(ctx, change)
 }
 
-// Write changes notes, and returns when that is safe.
+// Write writes changes of notes, and returns when they are safe.
 func (e *Erasing) Write(change func(*store.Batch)) error {
 	e.keeper.Batches.Write(change)
 	return e.keeper.Batches.Sync()

@@ -29,13 +29,13 @@ type Keeper struct {
 
 	IDs        atomic.Uint64 // the highest id that a message was given
 	LastStored uint64        // set before the engine starts: the highest id of all earlier runs
-	recovered  atomic.Bool   // their messages are in their queues
+	recovered  atomic.Bool   // messages of earlier runs are in their queues
 
 	Storing   atomic.Int64 // submits that wait for their commit
 	Unsettled Unsettled
-	aside     [store.Asides]atomic.Int64 // messages that were put aside, by the reason
+	aside     [store.Asides]atomic.Int64 // number of messages that are put aside, by reason
 	Outgoing  Outgoing
-	Changing  ChangeLock // one change of stored messages by an operator at a time
+	Changing  ChangeLock // held by an operator's change of stored messages
 	intents   intents
 	Loads     Loads
 	space     space
@@ -44,7 +44,7 @@ type Keeper struct {
 	engine    atomic.Pointer[Engine]
 }
 
-// New makes a keeper. Open follows.
+// New makes a keeper. The caller then calls Open.
 func New(n *node.Node) *Keeper {
 	k := &Keeper{node: n, Outgoing: Outgoing{node: n}, Changing: make(ChangeLock, 1)}
 	k.Loads.keeper = k
@@ -52,12 +52,12 @@ func New(n *node.Node) *Keeper {
 	return k
 }
 
-// StoreFiles returns how many tables a store may have open in a process that has so many
-// file descriptors.
+// StoreFiles returns how many tables a store may have open. limit is the process's number of file
+// descriptors.
 func StoreFiles(limit int) int { return min(1000, max(limit/8, 4)) }
 
-// Open begins to keep messages in a store, in place of an earlier one that holds none. done is called
-// after each commit, before the engine's Committed.
+// Open begins to keep messages in a store. It replaces an earlier store without messages. done is
+// called after each commit, before the engine's Committed.
 func (k *Keeper) Open(s store.Store, done func(upTo store.Position, err error)) {
 	if k.Batches != nil {
 		k.Batches.Close()
@@ -93,27 +93,27 @@ func (k *Keeper) committed(upTo store.Position, err error) {
 	}
 }
 
-// An Engine dispatches the lanes, and answers what waits for a commit.
+// An Engine dispatches for the lanes, and answers messages after their commits.
 type Engine interface {
 	// Do runs f on the goroutine that dispatches for a lane, or under the lane's lock, and then
 	// dispatches the lane. If the engine is closed, it returns false without running f.
 	Do(l *connector.Lane, f func(now int64)) bool
-	// Committed is called after each commit, on the committer's goroutine. upTo is the position of
-	// what it has committed; with an error its messages were not stored.
+	// Committed is called after each commit, on the committer's goroutine. upTo is the position of the
+	// committed changes. If err is not nil, the messages of the commit were not stored.
 	Committed(upTo store.Position, err error)
 }
 
-// Begin gives the engine, once, before it accepts messages.
+// Begin sets the engine, once, before the engine accepts messages.
 func (k *Keeper) Begin(e Engine) { k.engine.Store(&e) }
 
-// Do is that of the engine. It returns false without running f if there is none.
+// Do calls the engine's Do. Without an engine it returns false and does not run f.
 func (k *Keeper) Do(l *connector.Lane, f func(now int64)) bool {
 	e := k.engine.Load()
 	return e != nil && (*e).Do(l, f)
 }
 
-// GoOn reports, once, that messages may leave that were kept from it because the store had not
-// forgotten enough others, or because the intents of the messages that leave were not safe.
+// GoOn reports whether messages may leave again, and returns true once. Messages do not leave while
+// too many ended messages are still in the store, or while their intents are not safe.
 func (k *Keeper) GoOn() bool {
 	safe := k.intents.goOn()
 	return k.Unsettled.GoOn() || safe
@@ -122,10 +122,10 @@ func (k *Keeper) GoOn() bool {
 // Recovered reports whether the messages of earlier runs are in their queues.
 func (k *Keeper) Recovered() bool { return !k.Durable() || k.recovered.Load() }
 
-// SetRecovered records that they are.
+// SetRecovered records that the messages of earlier runs are in their queues.
 func (k *Keeper) SetRecovered() { k.recovered.Store(true) }
 
-// Close closes the store, when nothing uses it any more.
+// Close closes the store. The store must not be in use any more.
 func (k *Keeper) Close() error {
 	k.upkeep.tidy.Wait()
 	k.Batches.Close()
@@ -150,7 +150,7 @@ func (k *Keeper) Decode(e *store.Entry) (*sms.Message, store.Lane, error) {
 		m.Release()
 		return nil, lane, err
 	}
-	m.Arrived = min(m.Arrived, k.node.Clock.Now()) // the wall clock may have gone back
+	m.Arrived = min(m.Arrived, k.node.Clock.Now()) // limited, because the wall clock may have gone back
 	if e.State != nil {
 		s, err := store.DecodeState(e.State)
 		if err != nil {
@@ -164,9 +164,9 @@ func (k *Keeper) Decode(e *store.Entry) (*sms.Message, store.Lane, error) {
 	return m, lane, nil
 }
 
-// NotBefore returns by the engine's clock when a message is sent again, 0 if it was not sent
-// yet. The wall clock may have gone back since that was stored, so the message waits for
-// no longer than the longest pause.
+// NotBefore converts the time of a message's next attempt from the wall clock to the engine's
+// clock. The result is 0 if the message was not sent yet. The wall clock may have gone back since
+// the time was stored, so the wait is limited to the longest pause.
 func (k *Keeper) NotBefore(wall, ahead int64) int64 {
 	if wall == 0 {
 		return 0
@@ -197,7 +197,7 @@ func (k *Keeper) Find(find func() error) error {
 	return nil
 }
 
-// LogUnreadable logs a message that cannot be read. It stays in the store.
+// LogUnreadable logs a message that cannot be read. The message stays in the store.
 func (k *Keeper) LogUnreadable(id uint64, err error) {
 	k.node.Log.Error().Err(err).Str("id", sms.FormatID(id)).Msg(
 		"cannot read a stored message; it stays in the store: pmg store check says more",
@@ -208,7 +208,7 @@ func (k *Keeper) LogUnreadable(id uint64, err error) {
 // before it is answered.
 func (k *Keeper) Durable() bool { return k.store.Durable() }
 
-// LaneName returns the name by which a lane stands in the store.
+// LaneName returns the name of a lane in the store.
 func LaneName(l *connector.Lane) store.Lane {
 	if l.ToClient() {
 		return store.Lane{Account: l.Account, Connector: l.Endpoint}
@@ -216,8 +216,9 @@ func LaneName(l *connector.Lane) store.Lane {
 	return store.Lane{Connector: l.Home().Name}
 }
 
-// CodeOf returns the code of messages whose commit has ended with an error, or nil. SystemError says that nothing of them was
-// stored. After Undecided the next start finds out, and until then neither answer is true.
+// CodeOf returns the code of messages whose commit has ended with an error, or nil. SystemError
+// says that nothing of them was stored. Undecided says that only the next start will show whether
+// they were stored.
 func CodeOf(err error) sms.Code {
 	switch {
 	case err == nil:
@@ -228,11 +229,11 @@ func CodeOf(err error) sms.Code {
 	return sms.Undecided
 }
 
-// Commit asks for what was collected to be committed. It does not wait for that.
+// Commit requests a commit of the collected changes. It does not wait for the commit.
 func (k *Keeper) Commit() { k.Batches.Commit() }
 
-// CommitEnded records which messages have ended, and asks for a commit of that. Only messages that wait for an intent of
-// theirs need it immediately.
+// CommitEnded writes the ends of messages, and requests a commit. The commit is only urgent if
+// messages wait for their intents.
 func (k *Keeper) CommitEnded() {
 	k.Batches.WriteEnds()
 	if k.intents.waited() {
@@ -242,9 +243,9 @@ func (k *Keeper) CommitEnded() {
 	}
 }
 
-// MayStore reports whether another message may wait for its commit: there is room on the
-// disk, and not too many wait. Those that wait are jobs that are alive: while the disk
-// hangs, they must leave most jobs to what does not need it.
+// MayStore reports whether another message may wait for its commit: there is room on the disk, and
+// not too many wait. Waiting messages are live jobs: if the disk hangs, most jobs must remain
+// available for work without the disk.
 func (k *Keeper) MayStore() bool {
 	return k.space.low.Load() == nil && k.Storing.Load() < int64(k.node.Config().Limits.MaxJobs)/2
 }

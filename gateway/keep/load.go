@@ -11,31 +11,31 @@ import (
 	"pmg/store"
 )
 
-// Loads reads messages that are on disk only, on a goroutine of its own, so that no
-// lane waits for the disk. The goroutine ends when nothing is wanted.
+// Loads reads messages that are on disk only, on a goroutine of its own, so that no lane waits for
+// the disk. The goroutine ends when there is nothing to read.
 type Loads struct {
 	keeper *Keeper
 	done   sync.WaitGroup
 
 	mu      sync.Mutex
-	do      Do // nil: not begun, or ended
+	do      Do // nil: Begin was not called, or End was
 	running bool
 	wanted  []load
 }
 
-// A load is messages that a lane is to have.
+// A load is a request of a lane for messages.
 type load struct {
 	lane  *connector.Lane
 	ids   []uint64
-	tries int // how often they could not be read
+	tries int // how often reading has failed
 }
 
 // The limits of reading messages.
 const (
 	LoadAtATime = 512
-	loadPause   = 10 * time.Millisecond // between two tries to read messages; it doubles
-	loadPauses  = time.Second           // up to this
-	LoadTries   = 64                    // about a minute
+	loadPause   = 10 * time.Millisecond // pause before messages are read again; it doubles with each try
+	loadPauses  = time.Second           // longest pause
+	LoadTries   = 64                    // maximum number of tries, which take about a minute
 )
 
 // Load implements connector.Bodies.
@@ -46,7 +46,7 @@ func (k *Keeper) Load(l *connector.Lane, ids []uint64) {
 	k.Loads.run()
 }
 
-// Begin begins to give lanes what they want.
+// Begin allows loads to pass messages to lanes.
 func (ls *Loads) Begin(do Do) {
 	ls.mu.Lock()
 	defer ls.mu.Unlock()
@@ -54,7 +54,7 @@ func (ls *Loads) Begin(do Do) {
 	ls.run()
 }
 
-// End waits until nothing is read any more.
+// End waits until no messages are being read.
 func (ls *Loads) End() {
 	ls.mu.Lock()
 	ls.do, ls.wanted = nil, nil
@@ -81,7 +81,7 @@ func (ls *Loads) loop() {
 		}
 		w, do := ls.wanted[0], ls.do
 		ls.wanted = ls.wanted[1:]
-		if len(w.ids) > LoadAtATime { // other lanes' come in between
+		if len(w.ids) > LoadAtATime { // reads of other lanes come in between
 			ls.wanted = append(ls.wanted, load{w.lane, w.ids[LoadAtATime:], w.tries})
 			w.ids = w.ids[:LoadAtATime]
 		}
@@ -106,9 +106,10 @@ func (ls *Loads) later(w load) {
 	})
 }
 
-// Read reads messages that could not be read so many times before. It also returns the ids of those that the store does not
-// have or that are damaged, and of those that may be there: too many open files, for one, are no reason to drop a message
-// from its queue.
+// Read reads messages that could not be read so many times before. tries is how often reading them
+// has failed before. missing are the ids of messages that are not in the store or are damaged.
+// failed are the ids of messages that may still be readable later: for example, too many open files
+// are no reason to drop a message.
 func (k *Keeper) Read(ids []uint64, tries int) (messages []*sms.Message, missing, failed []uint64) {
 	var e store.Entry
 	for _, id := range ids {

@@ -18,25 +18,25 @@ type Outgoing struct {
 	done sync.WaitGroup
 
 	mu      sync.Mutex
-	do      Do // nil: not begun, or ended
+	do      Do // nil: Begin was not called, or End was
 	waiting []Own
-	safe    store.Position // up to which all is committed
+	safe    store.Position // everything up to this position is committed
 	running bool
 }
 
 // Do runs a function on the goroutine that dispatches for a lane, as that of gateway.Engine does.
 type Do func(l *connector.Lane, f func(now int64)) bool
 
-// An Own is a message that the gateway has made, and its place.
+// An Own is a message that the gateway has made, with its place.
 type Own struct {
-	After   store.Position // what is committed first
-	Placed  bool           // it holds its place in the lane
+	After   store.Position // the message waits until this position is committed
+	Placed  bool           // the message already has its place in the lane
 	Share   *connector.Share
 	Message *sms.Message
-	Work    func() // is called in the place of giving a message, after the same commit
+	Work    func() // called instead of giving a message, after the same commit
 }
 
-// Give gives a message that the gateway has made to its lane when it is committed.
+// Give gives a message of the gateway to its lane after its commit.
 func (o *Outgoing) Give(one Own) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -59,7 +59,7 @@ func (o *Outgoing) Begin(do Do) {
 	o.run()
 }
 
-// End waits until no lane is given anything any more. What is left is in the store.
+// End waits until no messages are being given to lanes. Remaining messages are in the store.
 func (o *Outgoing) End() {
 	o.mu.Lock()
 	o.do, o.waiting = nil, nil
@@ -67,8 +67,8 @@ func (o *Outgoing) End() {
 	o.done.Wait()
 }
 
-// committed records that all up to a position is committed. What a commit that failed has left is
-// committed with the next one, and waits for that.
+// committed records that everything up to a position is committed. The changes of a failed commit
+// wait for the next commit.
 func (o *Outgoing) committed(upTo store.Position) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -131,7 +131,7 @@ func (o *Outgoing) enter(do Do, s *connector.Share, all []Own) {
 	if ok {
 		return
 	}
-	for _, one := range all { // they are in the store
+	for _, one := range all { // the messages are in the store
 		s.Leave(one.Message)
 		one.Message.Release()
 	}

@@ -7,22 +7,22 @@ import (
 	"pmg/gateway/node"
 )
 
-// A Space is the room on a file system.
+// A Space is the free space of a file system.
 type Space struct {
-	Free, Total       int64 // octets
-	Inodes, AllInodes int64 // files that can still be made, and those there can be; 0 and 0: there is no limit
+	Free, Total       int64 // octets, free and in total
+	Inodes, AllInodes int64 // inodes, free and in total; both 0: the file system has no limit
 }
 
 // space watches the room on the file system of the store. While there is too little, no
 // message is accepted, so that those that wait can still be sent: deleting them needs
 // room at first.
 type space struct {
-	probe   func() (Space, error) // set before the engine starts; nil: nothing is watched
+	probe   func() (Space, error) // set before the engine starts; nil: the space is not watched
 	last    atomic.Pointer[Space]
-	low     atomic.Pointer[string] // why no message is accepted; nil: messages are
+	low     atomic.Pointer[string] // why no messages are accepted; nil: messages are accepted
 	probing node.Single
-	told    bool         // guarded by probing: the log says that no message is accepted
-	budget  atomic.Int64 // octets that may be stored until the file system is looked at again
+	told    bool         // the log says that no messages are accepted; guarded by probing
+	budget  atomic.Int64 // octets that may be stored before the file system is checked again
 }
 
 // shareOfRoom is how much of the room may be used until the next look: the store writes what it
@@ -47,15 +47,15 @@ func (k *Keeper) WatchSpace(probe func() (Space, error)) { k.space.probe = probe
 
 // The least room that a store is left with.
 const (
-	mostSpace    = int64(1 << 30) // where store.min_free says nothing
+	mostSpace    = int64(1 << 30) // used if store.min_free is not set
 	tablesSpace  = int64(64 << 20)
 	leastInodes  = int64(1000)
 	shareOfSpace = 20 // a twentieth
 )
 
-// leastSpace returns how many octets must be free on a file system. What is configured
-// counts; otherwise it is a twentieth, at least what the store needs to write its tables,
-// and never more than half.
+// leastSpace returns how many octets must be free on a file system. It returns the configured value
+// if it is set. Otherwise it returns a twentieth of the total, but at least what the store needs to
+// write its tables, and at most half.
 func leastSpace(configured, total int64) int64 {
 	if configured > 0 {
 		return configured
@@ -88,7 +88,7 @@ func (s Space) shortage(configured int64, again bool) string {
 	return ""
 }
 
-// CheckSpace looks at the room there is.
+// CheckSpace checks the free space of the store's file system.
 func (k *Keeper) CheckSpace() {
 	s := &k.space
 	if s.probe == nil {

@@ -9,29 +9,31 @@ import (
 	"pmg/store"
 )
 
-// Unsettled is the messages that have ended since the last commit. A power cut would bring them back, so there may not be any
-// number of them while a disk hangs.
+// Unsettled counts the messages that have ended since the last commit. After a power cut these
+// messages would be sent again, so their number is limited while a disk hangs.
 type Unsettled struct {
-	// N is how many there are.
+	// N is the number of messages.
 	N       atomic.Int64
-	watched store.Log   // set before the engine starts; nil: no other node has it
-	failed  atomic.Bool // the store takes nothing any more
-	halted  atomic.Bool // messages have been kept from leaving because there were too many, or a commit was late
+	watched store.Log   // the log to watch, set before the engine starts; nil: no other node has the journal
+	failed  atomic.Bool // the store accepts nothing any more
+	halted  atomic.Bool // messages were kept from leaving, because too many were unsettled or a commit was late
 
-	// count is that of the batch with the highest position in which one has ended, last.
+	// count is the number of messages in the latest batch that ends messages. last is the position of
+	// this batch.
 	count, last atomic.Uint64
 
 	mu     sync.Mutex
-	before []unsettledIn // of earlier batches whose commits have not ended
+	before []unsettledIn // counts of earlier batches whose commits have not ended
 }
 
 // An unsettledIn is how many messages a commit makes the store forget.
 type unsettledIn struct{ position, count uint64 }
 
-// maxUnsettled is how many there are when no more may leave.
+// maxUnsettled is the number of messages at which no more messages may leave.
 const maxUnsettled = 1 << 15
 
-// Add counts a message that the store forgets with a commit. It is called while that is written, and so before it ends.
+// Add counts a message that ended in the batch at a position. It is called while the batch is
+// written, and so before its commit ends.
 func (u *Unsettled) Add(at store.Position) {
 	u.N.Add(1)
 	if at.Token() != u.last.Load() {
@@ -40,7 +42,7 @@ func (u *Unsettled) Add(at store.Position) {
 	u.count.Add(1)
 }
 
-// begin begins to count those of a batch. The committer's lock is held.
+// begin begins to count the messages of a batch. The committer's lock is held.
 func (u *Unsettled) begin(position uint64) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -58,13 +60,14 @@ const lateCommit = int64(500 * time.Millisecond)
 // next one sends again what has ended meanwhile. It is called before an engine starts.
 func (u *Unsettled) Watch(j store.Log) { u.watched = j }
 
-// Full reports whether no more messages may leave.
+// Full reports whether no more messages may leave, because too many are unsettled or a commit is
+// late.
 func (u *Unsettled) Full(now int64) bool {
 	if !u.isLate(now) {
 		return u.isFull()
 	}
 	u.halted.Store(true)
-	return u.isLate(now) // a commit that ended meanwhile may not have seen halted
+	return u.isLate(now) // checked again, because a commit that ended meanwhile may have missed halted
 }
 
 // isLate reports whether the commit under way takes too long.
@@ -76,16 +79,16 @@ func (u *Unsettled) isLate(now int64) bool {
 	return since != 0 && now-since > lateCommit
 }
 
-// isFull reports whether there are too many for more to leave.
+// isFull reports whether too many messages are unsettled.
 func (u *Unsettled) isFull() bool {
 	if u.failed.Load() {
-		return true // the next start would send again what is sent now
+		return true // a message that is sent now would be sent again after the next start
 	}
 	if u.N.Load() < maxUnsettled {
 		return false
 	}
 	u.halted.Store(true)
-	return u.N.Load() >= maxUnsettled // a commit that ended meanwhile may not have seen halted
+	return u.N.Load() >= maxUnsettled // checked again, because a commit that ended meanwhile may have missed halted
 }
 
 // committed records that the commit of a position has ended. What a failed one leaves is in the next.
@@ -109,7 +112,7 @@ func (u *Unsettled) committed(at store.Position, err error) {
 	}
 }
 
-// GoOn reports, once, that messages may leave again.
+// GoOn reports whether messages may leave again. It returns true once.
 func (u *Unsettled) GoOn() bool {
 	return u.halted.Load() && u.N.Load() < maxUnsettled && u.halted.Swap(false)
 }

@@ -12,29 +12,29 @@ import (
 // upkeep looks after the store. What may wait for the disk is done on goroutines of its
 // own.
 type upkeep struct {
-	next atomic.Int64 // when it is done again, by the engine's clock
+	next atomic.Int64 // when the upkeep is next due, by the engine's clock
 	tidy node.Single
-	last atomic.Pointer[store.Stats] // what the store said of itself last
+	last atomic.Pointer[store.Stats] // the latest statistics of the store
 
-	failed atomic.Pointer[string] // why the store takes nothing any more; nil: it does
+	failed atomic.Pointer[string] // why the store accepts nothing any more; nil: the store works
 }
 
-// A StoreStatus is what is known of the store.
+// A StoreStatus is the status of the store.
 type StoreStatus struct {
-	store.Stats     // what it said last, up to a few seconds ago
+	store.Stats     // the latest statistics, up to a few seconds old
 	Journal         store.LogStats
-	CommitFor       time.Duration // how long the commit under way has taken so far
+	CommitFor       time.Duration // how long the commit under way has taken; 0: no commit is under way
 	Storing         int64         // submits that wait for their commit
 	Unsettled       int64         // messages that have ended and are still in the store
 	Recovered       bool          // the messages of earlier runs are in their queues
-	Space           Space         // zero where nothing is watched
-	MinFree         int64         // octets of it that stay free
-	Refuses, Failed string        // why no message is accepted; why the store takes nothing any more
+	Space           Space         // zero if the space is not watched
+	MinFree         int64         // octets of Space that must stay free
+	Refuses, Failed string        // why no messages are accepted; why the store accepts nothing any more
 }
 
 const (
-	slowCommit  = 2 * time.Second  // how long a commit may take until that is logged
-	stuckCommit = 10 * time.Second // until the gateway is not ready any more
+	slowCommit  = 2 * time.Second  // a commit that takes longer is logged
+	stuckCommit = 10 * time.Second // a commit that takes longer makes the gateway not ready
 	upkeepEvery = int64(time.Second)
 )
 
@@ -58,7 +58,7 @@ func (k *Keeper) Upkeep(now int64, others func(now int64)) {
 	if now < next || !u.next.CompareAndSwap(next, now+upkeepEvery*9/10) {
 		return
 	}
-	k.Batches.Commit() // what a commit that failed has left
+	k.Batches.Commit() // commits the changes that a failed commit has left
 	if took := commitFor(k.Batches, k.node.Clock.Now()); took > slowCommit && k.node.Repeats.First("slow commit") {
 		k.node.Log.Error().Stringer("since", took.Round(time.Millisecond)).
 			Msg("the store does not answer: messages are not confirmed until it does; look at the disk")

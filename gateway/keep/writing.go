@@ -13,13 +13,13 @@ type writing struct {
 
 	first  Accepted
 	more   []Accepted
-	octets int                // of the records
+	octets int                // total octets of the records
 	put    func(*store.Batch) // adds first and more
 
 	lane     *connector.Lane
 	message  *sms.Message
 	underWay bool               // the message is about to leave
-	keep     func(*store.Batch) // adds the state of message
+	keep     func(*store.Batch) // adds the state of the message
 }
 
 func newWriting(k *Keeper) *writing {
@@ -28,7 +28,7 @@ func newWriting(k *Keeper) *writing {
 	return w
 }
 
-// free keeps a writing for its next use.
+// free returns a writing for reuse.
 func (w *writing) free() {
 	w.first, w.more, w.lane, w.message = Accepted{}, nil, nil, nil
 	w.keeper.writings.Put(w)

@@ -37,14 +37,14 @@ func New(n *node.Node, k *keep.Keeper, t *route.Table, c *convert.Converter, h *
 	return &Asker{node: n, keep: k, table: t, convert: c, hooks: h}
 }
 
-// A departure is a message on its way past the plugins.
+// A departure is the state of a message whose plugins are being asked before it leaves.
 type departure struct {
 	slot    *connector.Slot
-	hooks   []hooks.Hook // those in force when the first was asked
+	hooks   []hooks.Hook // hooks in force when the first plugin was asked
 	next    int
-	changed *sms.Message // nil: as it is
+	changed *sms.Message // the changed copy; nil: unchanged
 
-	say func(plugin, says string) // of a preview; nil: the message leaves
+	say func(plugin, says string) // reports what plugins say in a preview; nil: the message really leaves
 }
 
 func (v *departure) message() *sms.Message {
@@ -54,7 +54,7 @@ func (v *departure) message() *sms.Message {
 	return v.slot.Message
 }
 
-// change replaces what leaves.
+// change replaces the copy that leaves.
 func (v *departure) change(m *sms.Message) {
 	if v.changed != nil {
 		v.changed.Release()
@@ -67,7 +67,8 @@ func (d *Asker) IsOpen(l *connector.Lane) bool {
 	return l.ToClient() || len(d.hooks.Of(plugin.Send)) == 0
 }
 
-// Check implements connector.Gate. What is refused or cut before it leaves is not asked about: each of its parts will be.
+// Check implements connector.Gate. Plugins are not asked about a message that is refused or cut
+// before it leaves. They are asked about its parts.
 func (d *Asker) Check(now int64, s *connector.Slot) connector.Passage {
 	if s.Message.Kind == sms.Receipt || d.convert.Refuses(s) != sms.OK {
 		return connector.Passage{}
@@ -75,15 +76,16 @@ func (d *Asker) Check(now int64, s *connector.Slot) connector.Passage {
 	return d.ask(now, &departure{slot: s, hooks: d.hooks.Of(plugin.Send)})
 }
 
-// Preview asks the plugins that do not wait about the message of a slot that does not leave, and calls say with what each
-// says. It returns what would leave, which is a copy or nil if it stays as it is, and whether it would leave at all.
+// Preview asks the plugins that do not wait about the message of a slot, without sending the
+// message. It calls say with the text of each plugin. changed is the copy that would leave, or nil
+// if the message would be unchanged. The last result is false if the message would not leave.
 func (d *Asker) Preview(now int64, s *connector.Slot, say func(plugin, says string)) (changed *sms.Message, leaves bool) {
 	p := d.ask(now, &departure{slot: s, hooks: d.hooks.Of(plugin.Send), say: say})
 	return p.Message, p.Way == connector.Leaves
 }
 
-// ask asks the plugins from the next one on, up to the first that takes a while. A plugin that has held the message is not asked
-// again: an operator has decided.
+// ask asks the remaining plugins in order, until one needs to wait. A plugin that has held the
+// message before is not asked again, because an operator has decided.
 func (d *Asker) ask(now int64, v *departure) connector.Passage {
 	for ; v.next < len(v.hooks); v.next++ {
 		h, m := &v.hooks[v.next], v.message()
@@ -96,7 +98,7 @@ func (d *Asker) ask(now int64, v *departure) connector.Passage {
 		}
 		q := d.question(v, m)
 		decision, ok := h.Pool.Try(&q.Message)
-		if !ok && v.say != nil { // its caller waits
+		if !ok && v.say != nil { // a preview does not wait
 			decision, ok = h.Pool.Ask(&q.Message), true
 		}
 		if !ok {
@@ -112,7 +114,7 @@ func (d *Asker) ask(now int64, v *departure) connector.Passage {
 	return connector.Passage{Message: v.changed}
 }
 
-// wait asks a plugin on another goroutine. The rest follows where the lane is dispatched.
+// wait asks a plugin on another goroutine. The lane's dispatching goroutine then continues.
 func (d *Asker) wait(v *departure, h *hooks.Hook, q *hooks.Question) {
 	d.hooks.Go(func() {
 		decision := h.Pool.Ask(&q.Message)
@@ -136,7 +138,7 @@ func (d *Asker) question(v *departure, m *sms.Message) *hooks.Question {
 	return q
 }
 
-// decide records what a plugin has decided. With connector.Leaves the next one is asked.
+// decide applies a plugin's decision. If the result is connector.Leaves, the next plugin is asked.
 func (d *Asker) decide(now int64, v *departure, h *hooks.Hook, decision *plugin.Decision) (p connector.Passage) {
 	name, verdict, failure := h.Pool.Name, decision.Verdict, decision.Failure
 	until := verdict.Until.UnixNano() - d.node.Clock.Ahead()
@@ -182,21 +184,23 @@ func (d *Asker) decide(now int64, v *departure, h *hooks.Hook, decision *plugin.
 	return p
 }
 
-// fullPause is how long a message waits that would be parked, and for which there is no room.
+// fullPause is how long a message waits before it is tried again, if it should be parked and there
+// is no room for parked messages.
 const fullPause = time.Minute
 
-// crowdedPause is how long a message waits that found no place among those that a plugin is asked about.
+// crowdedPause is how long a message waits before a plugin is asked again, if too many messages
+// wait for the plugin.
 const crowdedPause = time.Second
 
-// marked returns a copy of the message as it is stored, with a mark.
+// marked returns a copy of the stored message with a mark.
 func (d *Asker) marked(v *departure, k sms.Mark, by string) *sms.Message {
 	m := d.node.Messages.Copy(v.slot.Message)
 	sms.SetMark(m, k, by)
 	return m
 }
 
-// change makes the changes of a verdict that passes the message, or returns why they cannot be made. Its tags and its network are
-// of no use, because the routes are behind it.
+// change makes the changes of a verdict that passes the message, or returns why they cannot be
+// made. The verdict's tags and network are ignored, because the message has already been routed.
 func (d *Asker) change(v *departure, by string, verdict *plugin.Verdict) error {
 	stays := verdict.From == nil && verdict.To == nil && verdict.Text == nil
 	verdict.Network = ""
@@ -220,7 +224,8 @@ func (d *Asker) change(v *departure, by string, verdict *plugin.Verdict) error {
 	return nil
 }
 
-// say logs what a plugin says, the first of a minute for each plugin. In a preview its caller gets it.
+// say logs the text of a plugin, at most once a minute for each plugin. In a preview it passes the
+// text to the caller.
 func (d *Asker) say(v *departure, by, says string) {
 	if v.say != nil {
 		v.say(by, says)
@@ -232,7 +237,7 @@ func (d *Asker) say(v *departure, by, says string) {
 	}
 }
 
-// failed logs that a plugin has no verdict. In a preview its caller gets it.
+// failed logs that a plugin has no verdict. In a preview it passes the error to the caller.
 func (d *Asker) failed(v *departure, by string, err error) {
 	if v.say != nil {
 		v.say(by, "has no verdict: "+err.Error())
@@ -241,8 +246,8 @@ func (d *Asker) failed(v *departure, by string, err error) {
 	d.node.NoVerdict(by, err)
 }
 
-// Hold implements connector.Gate: it parks the message. Its record gets its mark, for what follows when an operator releases
-// it.
+// Hold implements connector.Gate: it parks the message. The message's record gets the mark, which
+// is needed when an operator releases the message.
 func (d *Asker) Hold(l *connector.Lane, m *sms.Message, why string) {
 	lane := keep.LaneName(l)
 	d.keep.Batches.Write(func(b *store.Batch) {

@@ -21,7 +21,7 @@ import (
 	"pmg/sms/numbers"
 )
 
-// Lists are the registers in force. They are safe for concurrent use.
+// Lists holds the registers in force. It is safe for concurrent use.
 type Lists struct {
 	node  *node.Node
 	inUse atomic.Pointer[Opened]
@@ -29,19 +29,19 @@ type Lists struct {
 	replies replies
 }
 
-// New returns no lists. Open and Apply follow.
+// New returns Lists without lists. The caller then calls Open and Apply.
 func New(n *node.Node) *Lists {
 	l := &Lists{node: n}
 	l.inUse.Store(&Opened{})
 	return l
 }
 
-// A list is a register, and its options.
+// A list is a register with its options.
 type list struct {
 	name     string
 	numbers  *numbers.List
-	replies  *atomic.Int64 // that were sent because it has changed
-	byMobile bool          // mobiles change it
+	replies  *atomic.Int64 // number of replies that were sent because the list has changed
+	byMobile bool          // mobiles can change the list
 }
 
 // Opened are the lists of a configuration, which Apply puts in force.
@@ -49,14 +49,14 @@ type Opened struct {
 	all        []*list
 	accounts   map[string]*rules
 	connectors map[string]*rules
-	words      map[string][]*words // by out connector
+	words      map[string][]*words // words by out connector
 	screens    bool                // an account or a connector has rules
 }
 
 // rules are the lists of an account or a connector.
 type rules struct{ block, allow, senders []*list }
 
-// Open reads the lists of a configuration that are not in force already.
+// Open reads the lists of a configuration. It does not read lists that are already in force.
 func (l *Lists) Open(cfg *config.Config) (*Opened, error) {
 	o := &Opened{accounts: map[string]*rules{}, connectors: map[string]*rules{}, words: map[string][]*words{}}
 	named := map[string]*list{}
@@ -94,7 +94,7 @@ func (l *Lists) Open(cfg *config.Config) (*Opened, error) {
 	return o, nil
 }
 
-// find returns the list in force with the name and the file of an option, nil if there is none.
+// find returns the list in force with the name and the file of an option, or nil if there is none.
 func (o *Opened) find(c *config.List) *list {
 	for _, one := range o.all {
 		if one.name == c.Name && one.numbers.Path() == c.File {
@@ -104,7 +104,7 @@ func (o *Opened) find(c *config.List) *list {
 	return nil
 }
 
-// add notes rules if there are any.
+// add adds rules for a name, if there are any.
 func (o *Opened) add(to map[string]*rules, name string, r *rules) {
 	if len(r.block)+len(r.allow)+len(r.senders) > 0 {
 		to[name] = r
@@ -123,7 +123,7 @@ func (l *Lists) Apply(o *Opened) {
 	l.inUse.Store(o)
 }
 
-// Refresh takes over files that have changed. It is called about once a second, and may take long.
+// Refresh reads changed files again. It is called about once a second, and may take long.
 func (l *Lists) Refresh(now int64) {
 	o := l.inUse.Load()
 	if len(o.all) == 0 {
@@ -142,14 +142,14 @@ func (l *Lists) Refresh(now int64) {
 	}
 }
 
-// Status is how a list is.
+// A Status is the state of a list.
 type Status struct {
 	Name    string
-	Replies int64 // to mobiles that have changed it
+	Replies int64 // number of replies to mobiles that have changed the list
 	numbers.Status
 }
 
-// Status returns how the lists are, in the order of the configuration.
+// Status returns the states of the lists, in the order of the configuration.
 func (l *Lists) Status() (all []Status) {
 	for _, one := range l.inUse.Load().all {
 		all = append(all, Status{one.name, one.replies.Load(), one.numbers.Status()})
@@ -157,7 +157,7 @@ func (l *Lists) Status() (all []Status) {
 	return all
 }
 
-// Problems returns what is wrong with lists, each as a line.
+// Problems returns the problems of lists, one line for each.
 func (l *Lists) Problems() (all []string) {
 	for _, s := range l.Status() {
 		if s.Problem != "" {
@@ -167,7 +167,7 @@ func (l *Lists) Problems() (all []string) {
 	return all
 }
 
-// With returns the names of the lists that have one of some addresses, or a prefix of it.
+// With returns the names of the lists that contain one of the addresses or a prefix of one.
 func (l *Lists) With(addresses []string) (names []string) {
 	for _, one := range l.inUse.Load().all {
 		if slices.ContainsFunc(addresses, func(a string) bool { return one.numbers.Has(number.Read(a)) }) {

@@ -6,31 +6,32 @@ import (
 )
 
 const (
-	replyPause  = int64(time.Minute) // between replies to a number for words of the same kind
-	mostReplies = 10_000             // to different numbers in that time
+	replyPause  = int64(time.Minute) // pause between replies to one number for words of the same kind
+	mostReplies = 10_000             // maximum number of different numbers that get replies in that time
 )
 
 // replies limits the replies to mobiles: gateways, and mobiles that answer by themselves, must not answer each other without an
 // end. It is safe for concurrent use.
 type replies struct {
 	mu     sync.Mutex
-	since  int64                  // when latest began
-	latest map[replyKey]lastReply // of a minute at most
-	before map[replyKey]lastReply // of the minute before that
+	since  int64                  // when latest began to be filled
+	latest map[replyKey]lastReply // replies of the present minute
+	before map[replyKey]lastReply // replies of the previous minute
 }
 
 type replyKey struct {
 	number string
-	stop   bool // to a word of stop; false: of start
+	stop   bool // the word was one of stop; false: one of start
 }
 
 type lastReply struct {
 	at  int64
-	due bool // its message was refused, so that it was not sent
+	due bool // the reply was not sent, because its message was refused
 }
 
-// claim reports whether a reply may be sent: the list has changed, or it has changed for a message that was refused and
-// has come again. From then on there is none to the same number, for a while.
+// claim reports whether a reply may be sent. It may if the message has changed the list, or if a
+// refused copy of the message has changed it before. For a while no other reply to the same number
+// is allowed.
 func (r *replies) claim(now int64, k replyKey, changed bool) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -48,7 +49,7 @@ func (r *replies) claim(now int64, k replyKey, changed bool) bool {
 	return true
 }
 
-// giveBack notes that a reply was claimed and not sent.
+// giveBack records that a claimed reply was not sent.
 func (r *replies) giveBack(now int64, k replyKey) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -58,7 +59,7 @@ func (r *replies) giveBack(now int64, k replyKey) {
 	}
 }
 
-// age forgets the replies of long ago. The caller holds the lock.
+// age drops old entries. The caller holds the lock.
 func (r *replies) age(now int64) {
 	if r.latest != nil && now-r.since < replyPause {
 		return

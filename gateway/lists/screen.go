@@ -5,17 +5,17 @@ import (
 	"pmg/sms/number"
 )
 
-// A Refusal is why a message is refused.
+// A Refusal is the reason why a message is refused.
 type Refusal struct {
-	Code sms.Code // OK: it is not
+	Code sms.Code // OK: the message is not refused
 	Why  string
 }
 
 // Screens reports whether an account or a connector has lists.
 func (l *Lists) Screens() bool { return l.inUse.Load().screens }
 
-// Screen reports whether lists of the account and of the connector that a message comes from refuse it. With count it is
-// counted with each list that its number is on.
+// Screen reports whether lists of the account and of the connector that a message comes from refuse
+// it. If count is true, each list that contains the number counts the message.
 func (l *Lists) Screen(m *sms.Message, count bool) Refusal {
 	o := l.inUse.Load()
 	source := number.Of(m.Source())
@@ -44,7 +44,7 @@ func (l *Lists) Screen(m *sms.Message, count bool) Refusal {
 	return Refusal{}
 }
 
-// find returns the first list that has a number.
+// find returns the first list that contains a number, or nil.
 func find(all []*list, n number.Number, count bool) *list {
 	for _, one := range all {
 		if !one.numbers.Has(n) {

@@ -10,11 +10,11 @@ import (
 	"pmg/sms/number"
 )
 
-// words are the texts by which mobiles change a list.
+// words are the texts with which mobiles change a list.
 type words struct {
 	list                  *list
-	to                    []number.Number // and short codes; empty: any
-	stop, start           []string        // as smstext.Word returns them
+	to                    []number.Number // numbers and short codes to which the words are sent; empty: any
+	stop, start           []string        // the words, as smstext.Word returns them
 	stopReply, startReply string
 }
 
@@ -33,24 +33,25 @@ func wordsIn(texts []string) (all []string) {
 	return all
 }
 
-// A Change is what the text of a message from a mobile asks for: lists get its sender, or lose it. One goroutine at a time
-// uses it.
+// A Change is the change of lists that the text of a message from a mobile requests: the sender is
+// added to lists or removed from them. Only one goroutine may use it at a time.
 type Change struct {
 	Mobile, Service sms.Address // the sender and the recipient of the message
 
 	lists *Lists
 	all   []change
-	due   *change // whose reply is to be sent; nil: none
+	due   *change // the change whose reply must be sent; nil: none
 }
 
-// A change is that of one list.
+// A change is the change of one list.
 type change struct {
 	list  *list
 	stop  bool
-	reply string // empty: none
+	reply string // text of the reply; empty: no reply
 }
 
-// Asked returns the change of lists that the text of a message from a mobile asks for, nil if it asks for none.
+// Asked returns the change of lists that the text of a message requests, or nil if it requests no
+// change.
 func (l *Lists) Asked(m *sms.Message) *Change {
 	all := l.inUse.Load().words[m.Origin.Connector]
 	if len(all) == 0 || len(m.Text()) > smstext.MostTyped {
@@ -71,7 +72,7 @@ func (l *Lists) Asked(m *sms.Message) *Change {
 			changes = append(changes, change{w.list, true, w.stopReply})
 		}
 	}
-	if changes == nil { // as of nearly all messages
+	if changes == nil { // the usual case
 		return nil
 	}
 	return &Change{Mobile: copied(m.Source()), Service: copied(m.Dest()), lists: l, all: changes}
@@ -82,8 +83,8 @@ func copied(a sms.Address) sms.Address {
 	return a
 }
 
-// Make changes the lists. The message may be answered after it. It returns sms.TemporaryFailure if the change is not on the
-// disk.
+// Make changes the lists. Afterwards the message may be answered. Make returns sms.TemporaryFailure
+// if the change could not be written to disk.
 func (c *Change) Make() sms.Code {
 	mobile := number.Of(c.Mobile)
 	for i := range c.all {
@@ -105,20 +106,20 @@ func (c *Change) Make() sms.Code {
 	return sms.OK
 }
 
-// set changes the list. It returns how many entries have changed.
+// set changes the list, and returns how many entries have changed.
 func (one *change) set(mobile number.Number) (int, error) {
 	if one.stop {
 		return one.list.numbers.Add(mobile.String())
 	}
-	return one.list.numbers.Remove(mobile.String(), string(mobile.Octets())) // also as an SMSC wrote it
+	return one.list.numbers.Remove(mobile.String(), string(mobile.Octets())) // also in the form in which an SMSC wrote the number
 }
 
-// mayReply reports whether there is a reply, and a number to send it to.
+// mayReply reports whether the list has a reply and the mobile has a number.
 func (one *change) mayReply(c *Change) bool {
 	return one.reply != "" && len(number.Of(c.Mobile).Digits()) > 0
 }
 
-// Reply returns the text of the reply that is due after Make, "" if none is.
+// Reply returns the text of the reply that is due after Make, or "" if no reply is due.
 func (c *Change) Reply() string {
 	if c == nil || c.due == nil {
 		return ""
@@ -126,14 +127,14 @@ func (c *Change) Reply() string {
 	return c.due.reply
 }
 
-// Replied counts the reply. It is not due any more.
+// Replied counts the reply as sent.
 func (c *Change) Replied() {
 	c.due.list.replies.Add(1)
 	c.due = nil
 }
 
-// Refused notes that the message was refused. Its reply is due when the SMSC sends it again, although the list has changed
-// already.
+// Refused records that the message was refused. If the SMSC sends the message again, the reply is
+// due, although the list has already changed.
 func (c *Change) Refused() {
 	if c == nil || c.due == nil {
 		return
@@ -142,7 +143,7 @@ func (c *Change) Refused() {
 	c.due = nil
 }
 
-// Preview returns what Make would do, a sentence for each list.
+// Preview returns a description of what Make would do, one sentence for each list.
 func (c *Change) Preview() (says []string) {
 	replied := false
 	mobile := number.Of(c.Mobile)

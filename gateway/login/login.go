@@ -25,32 +25,32 @@ import (
 	"pmg/sms"
 )
 
-// Logins decide who may log in. It is safe for concurrent use.
+// Logins decides which clients and SMSCs may log in. It is safe for concurrent use.
 type Logins struct {
 	node    *node.Node
 	Prebind *Prebind
 
 	accounts atomic.Pointer[account.Table]
 	guard    *account.Guard
-	hashing  *turns.Turns[netip.Prefix] // for hashes of passwords
+	hashing  *turns.Turns[netip.Prefix] // the turns of networks to compute hashes of passwords
 	hooks    *hooks.Hooks
 }
 
 // guardSize bounds how many addresses and accounts with failed logins are remembered.
 const guardSize = 100_000
 
-// maxHashing is how many passwords are hashed at a time on a machine of many processors. An
-// argon2id may take 64 MiB, so they take half a GiB at most.
+// maxHashing is how many passwords are hashed at the same time on a machine with many processors.
+// One argon2id hash may take 64 MiB, so all together take at most half a GiB.
 const maxHashing = 8
 
-// maxUnhashed is how many logins wait until their passwords are hashed. A place hashes about as many in the time that
-// clients wait for an answer.
+// maxUnhashed is how many logins wait until their passwords are hashed. About this number of hashes
+// can be computed while clients wait for an answer.
 const maxUnhashed = 500
 
-// hashings returns how many passwords are hashed at a time.
+// hashings returns how many passwords may be hashed at the same time.
 func hashings() int { return min(max(runtime.GOMAXPROCS(0)-1, 1), maxHashing) }
 
-// New makes the logins of the configuration in force. SetAccounts follows.
+// New makes the logins of the configuration in force. The caller then calls SetAccounts.
 func New(n *node.Node, h *hooks.Hooks) *Logins {
 	limits := &n.Config().Limits
 	return &Logins{
@@ -75,41 +75,42 @@ func (d *Logins) Accounts() *account.Table { return d.accounts.Load() }
 //
 // If the session ends before that, Abandon is called instead.
 type Attempt struct {
-	Result Result // once Next has returned Decided
+	Result Result // valid after Next has returned Decided
 
 	logins    *Logins
 	connector *connector.Connector
 	table     *account.Table
 	who       account.Login
-	name      []byte // under which the guard counts it
+	name      []byte // the name under which the guard counts the login
 	began     int64
 
-	request  bool   // it begins no session
-	secret   string // that must be shown in the place of an account's password; empty: it is an account's
+	request  bool   // the login belongs to a request, and begins no session
+	secret   string // the secret that must be shown instead of an account's password; empty: an account's password
 	password account.Password
 	allowed  bool // the guard has allowed the password to be checked
-	clean    bool // there were no failures when the guard allowed it
-	waiting  bool // counted by the guard
-	counted  bool // as a failure
+	clean    bool // there were no earlier failures when the guard allowed the check
+	waiting  bool // the guard counts the login as waiting
+	counted  bool // the guard counts the login as a failure
 	crowded  bool // too many passwords wait to be hashed
-	asked    bool // the plugins know of it
+	asked    bool // the plugins were asked
 	refused  hooks.Refusal
 	gone     chan struct{}
 }
 
 // A Result is the outcome of a client's login.
 type Result struct {
-	Account     *account.Account // when Code is OK; its End must be called once
+	Account     *account.Account // set if Code is OK; End of the account must be called once
 	Code        sms.Code
 	AnswerAfter int64 // a refusal is not sent before this time; 0: immediately
 
-	Full account.Result // why the account needs the place of another session for it; OK: it needs none
+	Full account.Result // why the login needs the place of another session of the account; OK: it needs none
 }
 
 // Exceeds reports whether the account needs the place of another session for the login.
 func (r *Result) Exceeds() bool { return r.Full != account.OK }
 
-// MayReplace reports whether a session from an address gives its place to a login from another one.
+// MayReplace reports whether a session from an address may lose its place to a login from another
+// address.
 func (r *Result) MayReplace(session, login netip.Addr) bool {
 	return r.Full != account.TooManyFromAddress || account.Host(session) == account.Host(login)
 }
@@ -120,13 +121,13 @@ type Step uint8
 // The steps.
 const (
 	Decided Step = iota
-	Waits        // until the time that Next returned
-	Works        // for Work, which takes as long as the account's hash does, or its plugins
+	Waits        // the login waits until the time that Next returned
+	Works        // Work must be called, which takes as long as the account's hash or its plugins
 )
 
-// refusalDelay is the least time between a login and its refusal. It is longer than a
-// hash takes, so that the time of the answer does not show whether a password was
-// hashed, and thereby whether the account exists.
+// refusalDelay is the least time between a login and its refusal. The delay is longer than a hash
+// takes, so that the time of an answer does not reveal whether a password was hashed, and so
+// whether the account exists.
 const refusalDelay = int64(time.Second)
 
 // Begin begins a client's login. The caller must not change the credentials until the
@@ -143,10 +144,10 @@ func (d *Logins) Begin(
 	}
 }
 
-// Next continues the login. With Waits it returns the time of the next call.
+// Next continues the login. again is the time of the next call if step is Waits.
 func (l *Attempt) Next(now int64) (step Step, again int64) {
 	d := l.logins
-	if t := d.accounts.Load(); t != l.table { // reloaded meanwhile
+	if t := d.accounts.Load(); t != l.table { // the configuration was reloaded meanwhile
 		l.table, l.password = t, account.Unverified
 	}
 	if !l.allowed {
@@ -203,7 +204,8 @@ func (l *Attempt) endWait() {
 	}
 }
 
-// Work does what Next waits for. It may run on any goroutine.
+// Work checks the password or asks the plugins, after Next has returned Works. It may run on any
+// goroutine.
 func (l *Attempt) Work() {
 	if l.password == account.Unverified {
 		l.hash()
@@ -212,9 +214,9 @@ func (l *Attempt) Work() {
 	}
 }
 
-// hash compares the password with its hash. Because few hashes may be computed at a time,
-// it first waits for its network's turn, and does nothing if the client is gone by then, or if too many
-// wait.
+// hash compares the password with its hash. Only a few hashes are computed at the same time, so
+// hash first waits for the turn of the client's network. It does nothing if the client is gone by
+// then, or if too many logins wait.
 func (l *Attempt) hash() {
 	d := l.logins
 	if !d.hashing.Take(turns.Network(l.who.Addr), l.gone) {
@@ -233,13 +235,13 @@ func (l *Attempt) hash() {
 		l.password = l.table.Verify(l.who)
 		now = d.node.Clock.Now()
 	}
-	if l.password == account.Wrong { // counts even if the client is gone now
+	if l.password == account.Wrong { // a failure, even if the client is gone now
 		l.fail(now)
 	}
 }
 
-// Abandon ends a login whose session has ended. It may be called while Work
-// runs, which then does as little as it can.
+// Abandon ends a login whose session has ended. It may be called while Work is running. Work then
+// ends as early as possible.
 func (l *Attempt) Abandon() {
 	close(l.gone)
 	l.endWait()

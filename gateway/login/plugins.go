@@ -13,8 +13,9 @@ import (
 	"pmg/sms"
 )
 
-// asksPlugins reports whether plugins must be asked before the login of a session is decided. They are not about a login
-// that is refused anyway. Requests are asked about by Allows.
+// asksPlugins reports whether plugins must be asked before the login of a session is decided.
+// Plugins are not asked about a login that is refused anyway. For requests, Allows asks the
+// plugins.
 func (l *Attempt) asksPlugins() bool {
 	if l.request || l.asked || !l.logins.asks(l.connector, string(l.who.SystemID)) {
 		return false
@@ -28,7 +29,7 @@ func (d *Logins) asks(c *connector.Connector, account string) bool {
 	return d.hooks.Any(plugin.Login, &sms.Origin{Account: account, Connector: c.Name})
 }
 
-// askPlugins asks the plugins, and waits for them.
+// askPlugins asks the plugins about the login, and waits for their verdicts.
 func (l *Attempt) askPlugins() {
 	l.refused = l.logins.askPlugins(l.connector, l.who.Addr, string(l.who.SystemID), l.who.Bind)
 	l.asked = true
@@ -41,8 +42,9 @@ func (d *Logins) askPlugins(c *connector.Connector, from netip.Addr, account str
 	}, d.node.NoVerdict)
 }
 
-// Allows asks the plugins about a client of HTTP whose credentials were right, on a goroutine that may wait, and reports
-// whether they let it in. It returns when that may be answered, or ctx is done.
+// Allows asks the plugins about a client of HTTP whose credentials were right, and reports whether
+// the plugins allow the login. It must run on a goroutine that may wait. It returns when the client
+// may be answered, or when ctx ends.
 func (d *Logins) Allows(ctx context.Context, c *connector.Connector, remote netip.AddrPort, account string) bool {
 	if !d.asks(c, account) {
 		return true

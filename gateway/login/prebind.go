@@ -17,34 +17,35 @@ import (
 type Prebind struct {
 	mu         sync.Mutex
 	all        part
-	requests   part // those of connections of requests, so that these do not keep sessions from logging in
+	requests   part // the connections of requests, limited separately so that they do not keep sessions from logging in
 	perAddress int
 	byAddress  map[netip.Addr]int
-	order      *list.List // of *place: those that may be displaced, the one that is open for longest first
+	order      *list.List // *place elements that may be displaced, the longest open first
 	places     map[any]*place
 }
 
 // A part counts connections within a limit.
 type part struct {
 	limit, open  int
-	displaceable map[netip.Prefix]int // those that may be, by network
+	displaceable map[netip.Prefix]int // number of connections that may be displaced, by network
 }
 
-// A place is that of a connection which may be displaced.
+// A place is the place of a connection that may be displaced.
 type place struct {
 	network netip.Prefix
 	host    netip.Addr
 	since   int64
 	request bool
 	end     func()
-	element *list.Element // nil: it was displaced
+	element *list.Element // element in order; nil: the connection was displaced
 }
 
-// leastTime is how long a connection may be open before one of a network that has no fewer displaces it.
+// leastTime is how long a connection stays open before a connection of a network with as many
+// connections may displace it.
 const leastTime = int64(2 * time.Second)
 
-// NewPrebind returns a counter with a limit for all addresses together and one for each. Connections of requests may be
-// half of them.
+// NewPrebind returns a Prebind with a limit for all addresses together, and a limit for each
+// address. Connections of requests may use half of the places.
 func NewPrebind(total, perAddress int) *Prebind {
 	return &Prebind{
 		all: part{total, 0, map[netip.Prefix]int{}}, requests: part{max(total/2, 1), 0, map[netip.Prefix]int{}},
@@ -52,8 +53,8 @@ func NewPrebind(total, perAddress int) *Prebind {
 	}
 }
 
-// Enter counts a connection, of requests or of a session, and reports whether it may stay, and whether another was
-// displaced for it.
+// Enter counts a connection of requests or of a session. stays is false if the connection is
+// refused, and then not counted. displaced is true if another connection was displaced for it.
 func (p *Prebind) Enter(now int64, addr netip.Addr, request bool) (stays, displaced bool) {
 	host := account.Host(addr)
 	p.mu.Lock()
@@ -70,7 +71,7 @@ func (p *Prebind) Enter(now int64, addr netip.Addr, request bool) (stays, displa
 	return true, displaced
 }
 
-// full returns the part in which there is no room for another connection, nil if there is room.
+// full returns the part that has no room for another connection, or nil if there is room.
 func (p *Prebind) full(request bool) *part {
 	switch {
 	case request && p.requests.open >= p.requests.limit:
@@ -81,7 +82,7 @@ func (p *Prebind) full(request bool) *part {
 	return nil
 }
 
-// count counts n connections more.
+// count adds n to the number of connections of a host.
 func (p *Prebind) count(host netip.Addr, request bool, n int) {
 	p.all.open += n
 	if request {
@@ -92,8 +93,8 @@ func (p *Prebind) count(host netip.Addr, request bool, n int) {
 	}
 }
 
-// Place records whose the connection is that Enter has counted, and how it ends if it must make room. end must not
-// wait.
+// Place records the owner of a connection that Enter has counted. end ends the connection if it
+// must make room for another one. end must not wait.
 func (p *Prebind) Place(now int64, of any, addr netip.Addr, request bool, end func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -110,8 +111,9 @@ func (p *Prebind) countPlace(l *place, n int) {
 	}
 }
 
-// displace ends the connection that is open for longest among those of the networks that have most in a part. It does not, and
-// reports false, if the network of the new one has about as many and the connection is not open for leastTime.
+// displace ends the longest open connection of the networks with the most connections in a part,
+// and returns true. It ends nothing and returns false if the network of the new connection has
+// about as many connections and the longest open one is younger than leastTime.
 func (p *Prebind) displace(now int64, in *part, network netip.Prefix) bool {
 	most := 0
 	for _, n := range in.displaceable {
@@ -132,7 +134,7 @@ func (p *Prebind) displace(now int64, in *part, network netip.Prefix) bool {
 	return false
 }
 
-// remove uncounts a place.
+// remove removes a place from the counts.
 func (p *Prebind) remove(l *place) {
 	p.order.Remove(l.element)
 	l.element = nil
@@ -140,7 +142,8 @@ func (p *Prebind) remove(l *place) {
 	p.count(l.host, l.request, -1)
 }
 
-// Leave records that a connection has logged in, or has ended before its login. of is who has a place, if it has one.
+// Leave records that a connection has logged in, or has ended before its login. of is the owner of
+// the connection's place, or nil.
 func (p *Prebind) Leave(of any, addr netip.Addr, request bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -154,7 +157,7 @@ func (p *Prebind) Leave(of any, addr netip.Addr, request bool) {
 	}
 }
 
-// add adds n to a count, which is not kept as zero.
+// add adds n to a count, and removes the count from the map when it becomes 0.
 func add[K comparable](to map[K]int, key K, n int) {
 	if to[key] += n; to[key] <= 0 {
 		delete(to, key)

@@ -13,9 +13,9 @@ import (
 	"pmg/sms"
 )
 
-// Ask decides about the credentials of a request, on a goroutine that may wait. It returns when they are decided, and
-// a refusal not before it may be answered, or when ctx is done. The account of its result has no session, so that
-// nothing need be ended.
+// Ask decides about the credentials of a request. It must run on a goroutine that may wait. It
+// returns after the decision, or when ctx ends; a refusal is delayed until it may be answered. The
+// result's account has no session, so the caller need not call End.
 func (d *Logins) Ask(
 	ctx context.Context, c *connector.Connector, remote netip.AddrPort, certificate tlsfiles.Identity,
 	who protocols.Credentials,
@@ -25,7 +25,8 @@ func (d *Logins) Ask(
 	return d.ask(ctx, l)
 }
 
-// AskUser is Ask for a user of an account, who shows a password of his own.
+// AskUser decides about the credentials of a user of an account, as Ask does for an account. The
+// user has a password of his own.
 func (d *Logins) AskUser(
 	ctx context.Context, c *connector.Connector, remote netip.AddrPort, certificate tlsfiles.Identity,
 	account, user, password string,
@@ -38,8 +39,8 @@ func (d *Logins) AskUser(
 	return d.ask(ctx, l)
 }
 
-// personName returns the name by which the failed logins of a user are counted: those of one person delay neither the account's
-// programs nor the other users.
+// personName returns the name by which the failed logins of a user are counted: failures of one
+// user delay neither the account's programs nor other users.
 func personName(account, user string) []byte { return []byte(account + "\x00" + user) }
 
 // StillUser returns the account and the user of a request in a session that AskUser has let in, nil if the account would not be
@@ -59,14 +60,14 @@ func (d *Logins) StillUser(
 // AskSecret decides whether a request shows the secret of a connector, which is not empty, and no account's password.
 // The others count as failed logins of their address, and wait as those do.
 func (d *Logins) AskSecret(ctx context.Context, c *connector.Connector, remote netip.AddrPort, shown, secret string) bool {
-	// longer than a system_id may be
+	// longer than a system_id, so that no account has this name
 	who := protocols.Credentials{SystemID: []byte("a secret of connector " + c.Name), Password: []byte(shown)}
 	l := d.Begin(d.node.Clock.Now(), c, remote, tlsfiles.Identity{}, who)
 	l.secret = secret
 	return d.ask(ctx, l).Code == sms.OK
 }
 
-// ask carries an attempt out.
+// ask runs an attempt to its decision.
 func (d *Logins) ask(ctx context.Context, l *Attempt) Result {
 	for {
 		step, again := l.Next(d.node.Clock.Now())
@@ -89,7 +90,8 @@ func (d *Logins) ask(ctx context.Context, l *Attempt) Result {
 	}
 }
 
-// AskKey decides about the key of a request, without a wait: it is too long to be guessed.
+// AskKey decides about the API key of a request. It does not delay, because keys are too long to be
+// guessed.
 func (d *Logins) AskKey(
 	c *connector.Connector, remote netip.AddrPort, certificate tlsfiles.Identity, key string,
 ) (Result, *config.Key) {
@@ -128,7 +130,7 @@ func (d *Logins) admitKey(
 	return d.accounts.Load().AdmitKey(l, key, time.Unix(0, d.node.Clock.WallNow()))
 }
 
-// sleep waits until a time by the engine's clock. It reports false if ctx is done before.
+// sleep waits until a time by the engine's clock. It returns false if ctx ends first.
 func (d *Logins) sleep(ctx context.Context, until int64) bool {
 	wait := until - d.node.Clock.Now()
 	if wait <= 0 {

@@ -1,7 +1,7 @@
-// Package networks says which mobile network a message is for, by the table of the configuration.
+// Package networks finds the mobile network of a message in the table of the configuration.
 //
-// It reads the table when the gateway starts, when a reload names another, and on a goroutine of its own when its file has
-// changed. What a message needs is in memory.
+// It reads the table when the gateway starts, when a reload names another, and on a goroutine of
+// its own when its file has changed. What a message needs is in memory.
 //
 // # Start reading
 //
@@ -20,13 +20,13 @@ import (
 	"pmg/sms/number"
 )
 
-// Networks is the table in force. It is safe for concurrent use.
+// Networks holds the table in force. It is safe for concurrent use.
 type Networks struct {
 	node  *node.Node
-	inUse atomic.Pointer[networks.File] // nil: there is none
+	inUse atomic.Pointer[networks.File] // nil: there is no table
 }
 
-// New returns what knows no network. Open and Apply follow.
+// New returns Networks without a table. The caller then calls Open and Apply.
 func New(n *node.Node) *Networks { return &Networks{node: n} }
 
 // Open reads the table of a configuration, unless it is in force already. It returns nil if there is none.
@@ -45,7 +45,7 @@ func (n *Networks) Open(cfg *config.Config) (*networks.File, error) {
 	return f, nil
 }
 
-// Apply puts a table in force; nil: none.
+// Apply puts a table in force. nil removes the table.
 func (n *Networks) Apply(f *networks.File) {
 	if before := n.inUse.Swap(f); f != nil && f != before {
 		s := f.Status()
@@ -53,8 +53,8 @@ func (n *Networks) Apply(f *networks.File) {
 	}
 }
 
-// Find sets the network of a message: of its recipient, or of the sender of one from a mobile. A number that is not international
-// has none.
+// Find sets the network of a message. It is the network of the recipient or, if a mobile has sent
+// the message, of the sender. A number that is not international has no network.
 func (n *Networks) Find(m *sms.Message) {
 	f := n.inUse.Load()
 	if f == nil {
@@ -67,7 +67,8 @@ func (n *Networks) Find(m *sms.Message) {
 	m.Network = f.Table().Of(number.Of(of))
 }
 
-// OfRouting returns the network that the table says of the digits by which a ported number is routed; 0: none.
+// OfRouting returns the network that the table gives for the digits by which a ported number is
+// routed. It returns 0 if the table has no such network.
 func (n *Networks) OfRouting(digits []byte) sms.Network {
 	if f := n.inUse.Load(); f != nil {
 		return f.Table().OfDigits(digits)
@@ -75,7 +76,7 @@ func (n *Networks) OfRouting(digits []byte) sms.Network {
 	return 0
 }
 
-// Name returns the name of a network, "" if the table has none.
+// Name returns the name of a network, or "" if the table has no name for it.
 func (n *Networks) Name(of sms.Network) string {
 	if f := n.inUse.Load(); f != nil {
 		return f.Table().Name(of)
@@ -83,7 +84,8 @@ func (n *Networks) Name(of sms.Network) string {
 	return ""
 }
 
-// Refresh takes over a file that has changed. It is called about once a second, and may take long.
+// Refresh reads the table again if its file has changed. It is called about once a second, and may
+// take long.
 func (n *Networks) Refresh(now int64) {
 	f := n.inUse.Load()
 	if f == nil {
@@ -101,7 +103,7 @@ func (n *Networks) Refresh(now int64) {
 	}
 }
 
-// Status returns how the table is. It reports false if there is none.
+// Status returns the state of the table. It returns false if there is no table.
 func (n *Networks) Status() (networks.Status, bool) {
 	if f := n.inUse.Load(); f != nil {
 		return f.Status(), true
@@ -109,7 +111,7 @@ func (n *Networks) Status() (networks.Status, bool) {
 	return networks.Status{}, false
 }
 
-// Problems returns what is wrong with the table, as a line, and none if nothing is.
+// Problems returns the problems of the table, one line for each.
 func (n *Networks) Problems() []string {
 	if s, _ := n.Status(); s.Problem != "" {
 		return []string{"the table of networks has a problem: " + s.Problem}

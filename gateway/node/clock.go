@@ -9,12 +9,11 @@ import (
 // to the wall clock, which an administrator or NTP may set. Absolute times in PDUs, in the store
 // and in events are by the wall clock of that moment. It is safe for concurrent use.
 type Clock struct {
-	// WallClock is time.Now, and EngineClock the time since the start, unless a simulation has
-	// others.
+	// WallClock is time.Now and EngineClock is the time since the start. A simulation sets others.
 	WallClock   func() time.Time
 	EngineClock func() int64
 
-	ahead atomic.Int64 // nanoseconds that the wall clock is ahead of the engine's
+	ahead atomic.Int64 // how many nanoseconds the wall clock is ahead of the engine's clock
 }
 
 // Now returns the engine's time in nanoseconds. It does not follow steps of the machine's clock.
@@ -26,7 +25,7 @@ func (c *Clock) WallNow() int64 { return c.WallClock().UnixNano() }
 // Ahead returns how many nanoseconds the wall clock is ahead of the engine's.
 func (c *Clock) Ahead() int64 { return c.ahead.Load() }
 
-// Wall returns the time by the wall clock at a time of the engine.
+// Wall converts a time of the engine's clock to the wall clock.
 func (c *Clock) Wall(engine int64) int64 { return engine + c.ahead.Load() }
 
 // newClock returns the clocks of the machine.

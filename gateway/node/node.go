@@ -64,14 +64,15 @@ func (n *Node) Drain() { n.draining.Store(true) }
 // Draining reports whether Drain was called.
 func (n *Node) Draining() bool { return n.draining.Load() }
 
-// NotInformed logs, now and then, that a plugin was not informed how a message has ended.
+// NotInformed logs that a plugin was not informed of the end of a message. Repeated entries are
+// suppressed for a while.
 func (n *Node) NotInformed(plugin string, err error) {
 	if n.Repeats.First("result: " + plugin) {
 		n.Log.Error().Err(err).Str("plugin", plugin).Msg("a plugin is not informed how a message has ended")
 	}
 }
 
-// NoVerdict logs, now and then, that a plugin has no verdict.
+// NoVerdict logs that a plugin has no verdict. Repeated entries are suppressed for a while.
 func (n *Node) NoVerdict(plugin string, err error) {
 	if n.Repeats.First("plugin: " + plugin) {
 		n.Log.Error().Err(err).Str("plugin", plugin).Msg("a plugin has no verdict: its on_failure decides")

@@ -64,7 +64,7 @@ func (o *Origins) TallyOf(account string) *sms.Tally {
 	return o.tallies[account]
 }
 
-// parametersOf returns those of an account's messages. mu is locked.
+// parametersOf returns the parameters of an account's messages. The caller holds mu.
 func (o *Origins) parametersOf(account string) *sms.Parameters {
 	if o.parameters == nil {
 		o.parameters = map[string]*sms.Parameters{}

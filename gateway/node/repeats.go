@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// Repeats keep what lasts, or happens again and again, from being logged more than once a minute.
-// It is safe for concurrent use.
+// Repeats limits log entries about lasting or repeated conditions to one a minute. It is safe for
+// concurrent use.
 type Repeats struct {
-	logged sync.Map // what → when it was logged last
+	logged sync.Map // time of the last entry, by event
 }
 
-// repeatAfter is how long a lasting condition is not logged again.
+// repeatAfter is for how long a lasting condition is not logged again.
 const repeatAfter = time.Minute
 
 // First reports whether to log an event: it does if the event was not logged within repeatAfter. While

@@ -10,9 +10,9 @@ import (
 // minute and counts the others, for one entry at the end of the minute. It is safe for concurrent
 // use.
 type Sampled struct {
-	sum   string // the text of that entry
-	first int64  // how many entries pass
-	usual bool   // the events are usual, so that the entry is no warning
+	sum   string // text of the entry at the end of the minute
+	first int64  // how many entries of a minute pass
+	usual bool   // the events are usual, so that entry is not a warning
 
 	mu sync.Mutex
 	by map[string]*minute // by connector
@@ -23,7 +23,7 @@ type minute struct {
 	shown, hidden int64
 }
 
-// SampleTime is how long entries are counted, in nanoseconds.
+// SampleTime is the time over which entries are counted, in nanoseconds.
 const SampleTime = int64(60e9)
 
 // Next reports whether the next entry of a connector may be logged.
@@ -46,7 +46,8 @@ func (s *Sampled) Next(connector string, now int64) (show bool) {
 	return false
 }
 
-// over ends the minutes that began before a time, and calls f for each with hidden entries.
+// over ends the minutes that began before a time. It calls f for each connector with hidden
+// entries.
 func (s *Sampled) over(before int64, f func(connector string, hidden int64)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -61,7 +62,7 @@ func (s *Sampled) over(before int64, f func(connector string, hidden int64)) {
 	}
 }
 
-// LogLimits are the sorts of entries that may come in great numbers.
+// LogLimits has a limit for each sort of log entry that may be frequent.
 type LogLimits struct {
 	Failures   Sampled // messages given up
 	Unanswered Sampled // messages without an answer in time

@@ -11,7 +11,8 @@ func OfSession(e *zerolog.Event, l *connector.Link) *zerolog.Event {
 	return OfSource(e, &l.Source)
 }
 
-// OfSource does the same for a sender of messages, which may be no session.
+// OfSource adds the fields that identify a sender of messages, which may have no session, to a log
+// entry.
 func OfSource(e *zerolog.Event, s *connector.Source) *zerolog.Event {
 	e.Str("connector", s.Connector.Name)
 	if s.Instance != nil {

@@ -5,13 +5,13 @@ import (
 	"sync/atomic"
 )
 
-// A Single runs work on goroutines of its own, one at any time.
+// A Single runs functions on goroutines of its own, at most one at a time.
 type Single struct {
 	busy    atomic.Bool
 	running sync.WaitGroup
 }
 
-// Begin runs f, unless the work before has not ended.
+// Begin runs f on a goroutine, unless the previous function is still running.
 func (l *Single) Begin(f func()) {
 	if l.busy.Swap(true) {
 		return

@@ -9,8 +9,8 @@ import (
 	"pmg/store"
 )
 
-// cancel ends messages, and returns how many of them waited. Parts of long messages wait here for
-// their others.
+// cancel ends messages, and returns how many of them were waiting. Parts of long messages are kept
+// until all parts are found.
 func (o *Operation) cancel(ctx context.Context, all []*operand) (n int, err error) {
 	if len(all) == 0 {
 		return 0, nil
@@ -66,7 +66,7 @@ func (o *Operation) cancelParts(ctx context.Context, parts []*operand) (ended bo
 	type part struct {
 		*operand
 		share *connector.Share
-		m     *sms.Message // nil: its body is on disk
+		m     *sms.Message // nil: the body is only on disk
 	}
 	var taken []part
 	left, err := o.withdraw(ctx, parts, func(_ int64, s *connector.Share, t *operand, m *sms.Message) {

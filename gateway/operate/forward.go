@@ -97,7 +97,7 @@ func (o *Operation) asked(lane *connector.Lane, v *store.Mapping) (*sms.Message,
 	if o.Kind != protocols.Replace {
 		return m, sms.OK
 	}
-	if m.Flags&sms.Converted != 0 { // the client's text would not be in the message's alphabet
+	if m.Flags&sms.Converted != 0 { // the client's text may have another alphabet than the message
 		return nil, sms.Rejected
 	}
 	change := func(now int64, m *sms.Message) sms.Code {

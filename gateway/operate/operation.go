@@ -24,36 +24,36 @@ import (
 type Operation struct {
 	protocols.Operation
 	operations *Operations
-	changer    *changer // to reach the lanes
+	changer    *changer // used to reach the lanes
 	client     *account.Account
-	spoken     sms.Protocol // by the client
+	spoken     sms.Protocol // the client's protocol
 	order      *order
 
-	// for a cancel: of long messages of which not all were found yet, by what their ids have in common
+	// with Cancel: the parts found so far of incomplete long messages, by WholeID
 	parts map[uint64][]*operand
 
 	Known
 	Code sms.Code
-	Step string // of those of a message that comes in, which has refused the change; "": none
+	Step string // the step of intake that has refused the change; "": none
 }
 
-// A Known is what is known of a message.
+// A Known is the result of a query about a message.
 type Known struct {
 	Result protocols.Result
-	Waits  *sms.Message   // of a query: the message, with the wall clock's times; nil: it has left
-	Left   *store.Mapping // of a query: what is known of one that has left
-	Fate   receipts.Fate  // with Left
+	Waits  *sms.Message   // the waiting message, with times of the wall clock; nil: the message has left
+	Left   *store.Mapping // the mapping of a message that has left
+	Fate   receipts.Fate  // the fate of a message that has left
 }
 
 // operationTimeout is how long an operation may look for its messages.
 const operationTimeout = 10 * time.Second
 
-// An operand is a message that an operation is about.
+// An operand is a message that an operation affects.
 type operand struct {
 	*found
-	share   *connector.Share // in which it waits; nil: where the store says
-	waiting queue.Waiting    // with share
-	sent    bool             // it is under way
+	share   *connector.Share // share in which the message waits; nil: the store names the lane
+	waiting queue.Waiting    // set with share
+	sent    bool             // the message is under way
 }
 
 var (
@@ -70,7 +70,7 @@ func (o *Operation) Run() {
 		o.client.Operate(-1)
 		d.operating.Add(-1)
 	}()
-	o.Code = sms.SystemError // unless it comes to an end
+	o.Code = sms.SystemError // the result if the operation does not finish
 	ctx, done := context.WithTimeout(context.Background(), operationTimeout)
 	defer done()
 	o.changer = &changer{Operations: d}
@@ -94,7 +94,7 @@ func (o *Operation) Run() {
 	default:
 		o.Code = sms.SystemError
 		if errors.Is(err, errNotCommitted) && !(o.Kind == protocols.Replace && store.IsUndone(err)) {
-			o.Code = sms.Undecided // what it has ended stays so: the next commit has it
+			o.Code = sms.Undecided // the messages that it has ended stay ended: the next commit contains them
 		}
 		if d.node.Repeats.First("operation failed") {
 			d.node.Log.Error().Err(err).Str("account", o.client.SystemID).Stringer("operation", o.Kind).
@@ -163,7 +163,7 @@ func (o *Operation) carryOutMany(ctx context.Context) error {
 	return o.done(n, err)
 }
 
-// done ends an operation that has succeeded if it was about a message.
+// done returns the error of an operation, or errNoMessage if the operation affected no message.
 func (o *Operation) done(n int, err error) error {
 	switch {
 	case err != nil:
@@ -213,7 +213,7 @@ func (o *Operation) find(ctx context.Context, f func([]*operand) error) error {
 	return nil
 }
 
-// errSearched ends a scan.
+// errSearched stops a scan that has found all messages.
 var errSearched = errors.New("the scan has found all")
 
 // inStore passes those that are in the store to f. Messages that the client knows by one id
@@ -258,7 +258,7 @@ func (o *Operation) inLane(l *connector.Lane) (all []*operand) {
 		if m == nil || m.Flags&sms.Settled != 0 || !o.matches(m.Account(), m) {
 			return
 		}
-		if o.ID == 0 { // there may be very many, of which no more is needed
+		if o.ID == 0 { // there may be very many messages, and the id is enough
 			t.found = &found{id: m.ID, message: &sms.Message{ID: m.ID, Offset: m.Offset, Part: m.Part, Parts: m.Parts}}
 		} else {
 			t.found = newFound(&store.Entry{ID: m.ID, Record: store.AppendRecord(nil, m, keep.LaneName(l), ahead)})
@@ -268,7 +268,7 @@ func (o *Operation) inLane(l *connector.Lane) (all []*operand) {
 	}
 	for _, s := range o.shares(l) {
 		l.Queues.EachWaiting(s, func(w queue.Waiting, m *sms.Message) {
-			if o.ID == 0 || w.ID-o.ID <= math.MaxUint16 { // the others are not looked at, which would take much longer
+			if o.ID == 0 || w.ID-o.ID <= math.MaxUint16 { // the others are skipped, because looking at them is slow
 				add(m, operand{share: s, waiting: w})
 			}
 		})
@@ -342,7 +342,7 @@ func (o *Operation) places(l *connector.Lane, search bool, all []*operand) map[u
 		}
 	}
 	if search {
-		l.Window.EachUnderWay(func(m *sms.Message) { delete(ids, m.ID) }) // these wait nowhere
+		l.Window.EachUnderWay(func(m *sms.Message) { delete(ids, m.ID) }) // messages under way do not wait
 	}
 	if search && len(ids) > 0 {
 		l.Queues.Find(ids, func(_ *connector.Share, w queue.Waiting) { places[w.ID] = w })
@@ -385,7 +385,7 @@ func (o *Operation) ended(ctx context.Context) error {
 	} else {
 		o.Code, o.Result.Since = sms.Rejected, fate.Since
 	}
-	if o.Kind == protocols.Query { // without an answer of the SMSC, what is known: that it has accepted the message
+	if o.Kind == protocols.Query { // without an answer of the SMSC it is only known that the SMSC has accepted the message
 		o.Code = sms.OK
 	}
 	return nil

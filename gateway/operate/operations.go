@@ -34,7 +34,7 @@ type Operations struct {
 	intake   *intake.Checker
 
 	operating atomic.Int64 // operations under way
-	searching atomic.Int64 // those of them that read all messages
+	searching atomic.Int64 // operations under way that read all messages
 	orders    orders
 }
 
@@ -43,7 +43,7 @@ func New(n *node.Node, k *keep.Keeper, t *route.Table, r *receipts.Matcher, s *s
 	return &Operations{node: n, keep: k, table: t, receipts: r, settler: s, intake: i}
 }
 
-// sync returns when what was written is safe.
+// sync returns when everything written so far is safe.
 func (d *Operations) sync() error {
 	if err := d.keep.Batches.Sync(); err != nil {
 		return fmt.Errorf("%w: %w", errNotCommitted, err)

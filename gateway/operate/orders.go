@@ -10,18 +10,18 @@ import (
 // concurrent use.
 type orders struct {
 	mu   sync.Mutex
-	last map[uint64]*order // by the message's id as the client knows it
+	last map[uint64]*order // latest order, by the id by which the client knows the message
 }
 
-// An order is the place of one operation behind others.
+// An order is the place of one operation in the queue of a message.
 type order struct {
 	id     uint64
-	before <-chan struct{} // closed when the operation before it has ended; nil: there is none
+	before <-chan struct{} // closed when the previous operation has ended; nil: there is none
 	over   chan struct{}
 }
 
-// take returns the next place at a message. It must be ended. An operation without an id waits for
-// no other.
+// take returns the next place at a message. The caller must end the order. An operation without an
+// id does not wait for others.
 func (t *orders) take(id uint64) *order {
 	n := &order{id: id, over: make(chan struct{})}
 	if id == 0 {
@@ -48,7 +48,7 @@ func (t *orders) end(n *order) {
 	close(n.over)
 }
 
-// wait returns when the operation before it has ended, or with an error when ctx is done.
+// wait returns when the previous operation has ended. It returns an error if ctx ends first.
 func (n *order) wait(ctx context.Context) error {
 	if n.before == nil {
 		return nil

@@ -17,32 +17,32 @@ import (
 
 // The states of a message in the store, as operators see them.
 const (
-	StateQueued      = "queued"      // it waits in a lane, or is under way
-	StateParked      = "parked"      // no route leads anywhere
-	StateQuarantined = "quarantined" // a part of the gateway fails at it
+	StateQueued      = "queued"      // the message waits in a lane or is under way
+	StateParked      = "parked"      // the message has no route
+	StateQuarantined = "quarantined" // the handling of the message has failed
 	StateOrphan      = "orphan"      // a receipt whose message is not known
-	StateAsked       = "asked"       // a receipt about which plugins are asked
-	StateDead        = "dead"        // an event that its client's server did not take in time
-	StateUnreadable  = "unreadable"  // its record is damaged
+	StateAsked       = "asked"       // a receipt about which plugins are being asked
+	StateDead        = "dead"        // an event that the client's server did not accept in time
+	StateUnreadable  = "unreadable"  // the record of the message is damaged
 )
 
-// A Selection says which of the messages in a store an operator means. Its zero value
-// means all that can be read; those that cannot be read are found by their ids.
+// A Selection says which of the messages in a store an operator means. The zero value selects all
+// readable messages. Unreadable messages are selected by their ids.
 type Selection struct {
 	IDs       []uint64
-	Connector string                  // that they wait for
-	Account   string                  // that they came from, or whose clients they wait for
-	Dest      string                  // how their destination begins
-	Older     time.Duration           // how long ago they came at least
+	Connector string                  // the connector for which the messages wait
+	Account   string                  // the account that submitted the messages, or for whose clients they wait
+	Dest      string                  // beginning of the destination
+	Older     time.Duration           // minimum age
 	State     string                  // one of the states above
-	Kind      string                  // submit, mo or receipt
-	Delivery  string                  // what it says, of a receipt
-	Since     time.Time               // when they came at the earliest
-	Until     time.Time               // before when they came
-	Text      bool                    // their texts are wanted too
-	UpTo      uint64                  // the last id; 0: that of the last message there is
-	Is        func(*sms.Message) bool // which messages; nil: all
-	Has       []byte                  // what its record has somewhere, as it stands: a number does. The others are not decoded
+	Kind      string                  // kind of message: submit, mo or receipt
+	Delivery  string                  // the state in a receipt
+	Since     time.Time               // earliest time of arrival
+	Until     time.Time               // time of arrival before this time
+	Text      bool                    // the result includes the texts
+	UpTo      uint64                  // highest id; 0: that of the last message
+	Is        func(*sms.Message) bool // selects messages; nil: all
+	Has       []byte                  // octets that the record must contain, such as a number; other records are not decoded
 }
 
 // A StoredMessage is what operators see of a message in the store. Times are by the
@@ -50,11 +50,11 @@ type Selection struct {
 type StoredMessage struct {
 	ID          string     `json:"id"`
 	State       string     `json:"state"`
-	Reason      string     `json:"reason,omitempty"`    // why it was put aside
-	Connector   string     `json:"connector,omitempty"` // that it waits for
-	Receiver    string     `json:"receiver,omitempty"`  // the account whose clients it waits for
-	Account     string     `json:"account,omitempty"`   // that it came from
-	From        string     `json:"from,omitempty"`      // the connector that it came from
+	Reason      string     `json:"reason,omitempty"`    // why the message was put aside
+	Connector   string     `json:"connector,omitempty"` // the connector for which the message waits
+	Receiver    string     `json:"receiver,omitempty"`  // the account for whose clients the message waits
+	Account     string     `json:"account,omitempty"`   // the account that submitted the message
+	From        string     `json:"from,omitempty"`      // the connector on which the message arrived
 	Kind        string     `json:"kind,omitempty"`
 	Source      string     `json:"source,omitempty"`
 	Dest        string     `json:"destination,omitempty"`
@@ -65,20 +65,20 @@ type StoredMessage struct {
 	NextAttempt *time.Time `json:"next_attempt,omitempty"`
 	Expires     *time.Time `json:"expires,omitempty"`
 	DeadSince   *time.Time `json:"dead_since,omitempty"`
-	Octets      int        `json:"octets"`             // of its text
-	About       string     `json:"about,omitempty"`    // of a receipt: the id that the client knows the message by
-	Delivery    string     `json:"delivery,omitempty"` // of a receipt: what it says
+	Octets      int        `json:"octets"`             // octets of the text
+	About       string     `json:"about,omitempty"`    // of a receipt: the id by which the client knows the message
+	Delivery    string     `json:"delivery,omitempty"` // of a receipt: the state
 	Text        *string    `json:"text,omitempty"`
-	Result      string     `json:"result,omitempty"` // what was done to it
+	Result      string     `json:"result,omitempty"` // what was done to the message
 }
 
 // A QueuePage is a part of an answer about the messages in a store.
 type QueuePage struct {
 	Messages []StoredMessage `json:"messages"`
-	Looked   int             `json:"looked"` // how many messages were looked at
-	Next     uint64          `json:"next"`   // where to go on; 0: that was all
-	UpTo     uint64          `json:"up_to"`  // for the next page, which must not show what has come since
-	Memory   bool            `json:"memory"` // the store is in memory, and has only messages that were put aside
+	Looked   int             `json:"looked"` // number of examined messages
+	Next     uint64          `json:"next"`   // id with which to continue; 0: there are no more
+	UpTo     uint64          `json:"up_to"`  // for the next page, which must not show messages that came later
+	Memory   bool            `json:"memory"` // the store is in memory, and has only messages that are put aside
 }
 
 // The limits of a page keep an answer to a few milliseconds of reading, and below a
@@ -88,18 +88,18 @@ const (
 	PageMatches = 1000
 )
 
-// A found is a message that an operator has selected.
+// A found is a message that matches an operator's selection.
 type found struct {
 	id      uint64
 	record  []byte
-	message *sms.Message // nil: it cannot be read; its times are by the wall clock
+	message *sms.Message // with times of the wall clock; nil: the message cannot be read
 	head    store.Head
 	state   store.State
-	changed bool // it has a state
+	changed bool // the message has a state in the store
 	err     error
 }
 
-// lane returns the lane in which the store says that the message waits.
+// lane returns the lane in which the message waits, according to the store.
 func (f *found) lane() store.Lane {
 	if f.changed {
 		return f.state.Lane
@@ -151,7 +151,7 @@ func (s *Selection) matches(f *found, now time.Time) bool {
 	}
 	lane, arrived := f.lane(), time.Unix(0, f.head.Arrived)
 	switch {
-	case f.state.Aside == store.Dead && s.State != StateDead && len(s.IDs) == 0, // they do not wait
+	case f.state.Aside == store.Dead && s.State != StateDead && len(s.IDs) == 0, // dead letters do not wait
 		s.Delivery != "" && s.Delivery != deliveryOf(f.message),
 		!s.Since.IsZero() && arrived.Before(s.Since),
 		!s.Until.IsZero() && !arrived.Before(s.Until),
@@ -166,7 +166,7 @@ func (s *Selection) matches(f *found, now time.Time) bool {
 	return bytes.HasPrefix(number.Of(f.message.Dest()).Octets(), number.Read(s.Dest).Octets())
 }
 
-// deliveryOf returns what a receipt says, "" for other messages.
+// deliveryOf returns the state in a receipt, or "" for other messages.
 func deliveryOf(m *sms.Message) string {
 	if r, ok := m.Report(); ok {
 		return r.State.String()
@@ -174,11 +174,11 @@ func deliveryOf(m *sms.Message) string {
 	return ""
 }
 
-// errPageFull ends a scan.
+// errPageFull stops a scan when the page is full.
 var errPageFull = errors.New("the page is full")
 
-// find returns the selected messages with ids from from on, up to a limit, and how many it
-// has looked at. next is the id to go on with, 0 when there are no more.
+// find returns up to limit selected messages with the id from or higher, and how many messages it
+// has examined. next is the id with which to continue, or 0 if there are no more messages.
 func (s *Selection) find(
 	in store.Index, from uint64, limit int, now time.Time,
 ) (all []*found, looked int, next uint64, err error) {
@@ -283,7 +283,7 @@ func (f *found) show(text bool) StoredMessage {
 			s.About = sms.FormatID(r.Known)
 		}
 	}
-	if text && !(isReport && len(r.Original) == 0) { // the text of our own receipts is made for their clients
+	if text && !(isReport && len(r.Original) == 0) { // the text of our own receipts is generated
 		octets := m.Text()
 		if isReport {
 			octets = r.Original

@@ -19,7 +19,7 @@ func (o *Operation) replace(ctx context.Context, all []*operand) error {
 	if len(all) > 1 || t.message.Parts > 1 || t.message.Flags&sms.Converted != 0 {
 		return errNoMessage
 	}
-	var trial sms.Message // a change that is refused does not disturb the message
+	var trial sms.Message // a refused change must not affect the message
 	if err := store.Decode(t.record, &trial, 0); err != nil {
 		return err
 	}
@@ -54,7 +54,7 @@ func (o *Operation) changed(t *operand, m *sms.Message) sms.Code {
 	now := d.node.Clock.WallNow()
 	return o.take(now, &intake.Submission{
 		Way: intake.Replaced, Message: m, Change: o.Change, Counted: t.message.DeliverAt > now,
-		Lane: d.table.LaneNamed(d.node.Config(), t.lane()), // nil: its connector is gone, and the message will be routed again
+		Lane: d.table.LaneNamed(d.node.Config(), t.lane()), // nil: the connector is gone, and the message will be routed again
 	})
 }
 
@@ -95,12 +95,12 @@ func (o *Operation) store(s *connector.Share, m *sms.Message) error {
 	d.keep.Batches.Write(func(b *store.Batch) { b.Replace(m, keep.LaneName(s.Lane)) })
 	err := d.sync()
 	if err != nil {
-		_ = store.Decode(old, m, 0) // it was made of m
+		_ = store.Decode(old, m, 0) // old was encoded from m, so this cannot fail
 	}
 	return err
 }
 
-// shift moves the times that a client has set.
+// shift adds by to the times that a client has set.
 func shift(m *sms.Message, by int64) {
 	if m.DeliverAt != 0 {
 		m.DeliverAt += by
@@ -133,5 +133,5 @@ func (o *Operation) put(s *connector.Share, m *sms.Message) {
 	}
 }
 
-// putTimeout is longer than the engine ever takes while it runs.
+// putTimeout is longer than the engine ever takes while it is running.
 const putTimeout = time.Minute

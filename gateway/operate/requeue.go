@@ -17,34 +17,34 @@ import (
 	"pmg/store"
 )
 
-// What an operator may do with messages in the store.
+// The changes that an operator can make to messages in the store.
 const (
 	DeleteMessages = "delete"
 	MoveMessages   = "move"  // to the queue of another out connector
-	RetryMessages  = "retry" // route them again, and forget their attempts
+	RetryMessages  = "retry" // route the messages again, and reset their attempts
 )
 
-// A QueueChange is what an operator does with messages.
+// A QueueChange is a change that an operator makes to messages.
 type QueueChange struct {
-	What     string // one of the above
-	To       string // the out connector that they are moved to
-	DryRun   bool   // nothing is done
-	Operator string // where the operator asks from, for the log
+	What     string // one of the constants above
+	To       string // the out connector to which the messages are moved
+	DryRun   bool   // only report what would be done
+	Operator string // address of the operator, for the log
 }
 
-// The results of a change, for each message.
+// The results of a change, one for each message.
 const (
 	ResultDeleted  = "deleted"
 	ResultMoved    = "moved"
 	ResultRetried  = "retried"
-	ResultUnderWay = "under way"  // it is being sent, or stored: it was left alone
-	ResultNoRoute  = "no route"   // no route leads anywhere: it was left alone
-	ResultGone     = "gone"       // it has ended meanwhile
-	ResultUnknown  = "unmatched"  // it is a receipt, and the message that it belongs to is not known: it was left alone
-	ResultBad      = "unreadable" // it can be deleted alone
+	ResultUnderWay = "under way"  // the message is being sent or stored, and was not changed
+	ResultNoRoute  = "no route"   // the message has no route, and was not changed
+	ResultGone     = "gone"       // the message has ended meanwhile
+	ResultUnknown  = "unmatched"  // the message is a receipt for an unknown message, and was not changed
+	ResultBad      = "unreadable" // the message cannot be read, and can only be deleted
 )
 
-// past returns the result of a change that was made.
+// past returns the result for a successful change.
 func (c *QueueChange) past() string {
 	return map[string]string{DeleteMessages: ResultDeleted, MoveMessages: ResultMoved, RetryMessages: ResultRetried}[c.What]
 }
@@ -61,7 +61,7 @@ func (d *Operations) ListStored(s Selection, from uint64, limit int) (QueuePage,
 type changer struct {
 	*Operations
 	change QueueChange
-	to     map[*found]*connector.Share // where the messages that stay go
+	to     map[*found]*connector.Share // the new shares of messages that stay
 	result map[*found]string
 }
 
@@ -142,7 +142,7 @@ func (c *changer) do(ctx context.Context, all []*found) error {
 			c.matched(f)
 		case c.change.What != DeleteMessages && !c.aim(f):
 			c.result[f] = ResultNoRoute
-		case f.stateName() == StateQueued, f.stateName() == StateAsked: // which has got its verdict, or is left alone
+		case f.stateName() == StateQueued, f.stateName() == StateAsked: // the receipt has got its verdict, or is not changed
 			queued = append(queued, f)
 		default:
 			aside = append(aside, f)
@@ -158,7 +158,7 @@ func (c *changer) do(ctx context.Context, all []*found) error {
 	return c.put(append(taken, aside...))
 }
 
-// aim finds where a message goes. It reports false if no route leads anywhere.
+// aim finds the new lane of a message. It returns false if the message has no route.
 func (c *changer) aim(f *found) bool {
 	var lane *connector.Lane
 	if c.change.What == MoveMessages {
@@ -183,7 +183,7 @@ func (c *changer) aim(f *found) bool {
 func (c *changer) deleteAside(all []*found) error {
 	for _, f := range all {
 		c.result[f] = ResultDeleted
-		if f.err != nil { // nothing is known of it but its id
+		if f.err != nil { // only the id of the message is known
 			c.Operations.keep.Batches.Write(func(b *store.Batch) { b.Delete(f.id, len(f.record)) })
 			continue
 		}
@@ -207,7 +207,7 @@ func (c *changer) put(all []*found) error {
 			if c.Operations.keep.Durable() {
 				b.Keep(m, store.State{Lane: keep.LaneName(s.Lane)})
 			} else {
-				b.Delete(f.id, len(f.record)) // a store in memory holds none that waits in a lane
+				b.Delete(f.id, len(f.record)) // a store in memory has no messages that wait in a lane
 			}
 		})
 		shares[s] = append(shares[s], f)
@@ -237,7 +237,7 @@ func (c *changer) renew(b *store.Batch, f *found) {
 		return
 	}
 	m := sms.Message{ID: f.id, Origin: f.message.Origin}
-	if err := store.Decode(f.record, &m, c.Operations.node.Clock.Ahead()); err == nil { // it was made a moment ago
+	if err := store.Decode(f.record, &m, c.Operations.node.Clock.Ahead()); err == nil { // old was just encoded
 		b.ReplaceOwn(&m, lane)
 	}
 }
@@ -253,7 +253,7 @@ func (c *changer) enter(now int64, s *connector.Share, all []*found) {
 		m := c.Operations.node.Messages.Get()
 		m.ID, m.Origin = f.id, f.message.Origin
 		if err := store.Decode(f.record, m, ahead); err != nil {
-			m.Release() // it was read before
+			m.Release() // the message was read before
 			continue
 		}
 		m.Arrived = min(m.Arrived, now)
@@ -287,7 +287,7 @@ func (c *changer) again(f *found, now int64) queue.Waiting {
 	return w
 }
 
-// log logs what was done.
+// log writes the log entry about the change.
 func (c *changer) log() {
 	counts := map[string]int{}
 	var ids []string
@@ -310,7 +310,7 @@ func (c *changer) log() {
 	e.Strs("ids", ids).Msg("an operator changes messages that wait: " + c.change.What)
 }
 
-// loggedIDs is how many ids of changed messages a line of the log has.
+// loggedIDs is the maximum number of message ids in a log entry.
 const loggedIDs = 100
 
 // adoptNow is adopt for an operator who retries a receipt.

@@ -9,15 +9,15 @@ import (
 	"pmg/store"
 )
 
-// A QueueSum is how many messages wait for one peer that came from one account.
+// A QueueSum is the number of messages from one account that wait for one peer.
 type QueueSum struct {
-	Connector string     `json:"connector,omitempty"` // that they wait for
-	Receiver  string     `json:"receiver,omitempty"`  // the account whose clients they wait for
+	Connector string     `json:"connector,omitempty"` // the connector for which the messages wait
+	Receiver  string     `json:"receiver,omitempty"`  // the account for whose clients the messages wait
 	State     string     `json:"state"`
-	Account   string     `json:"account,omitempty"` // that they came from; empty: an SMSC
-	From      string     `json:"from,omitempty"`    // the connector that they came by, where there is no account
+	Account   string     `json:"account,omitempty"` // the account that submitted the messages; empty: an SMSC
+	From      string     `json:"from,omitempty"`    // the connector on which the messages arrived, if they have no account
 	Messages  int64      `json:"messages"`
-	Oldest    *time.Time `json:"oldest,omitempty"` // when the first of all that wait for the peer was due
+	Oldest    *time.Time `json:"oldest,omitempty"` // due time of the first message that waits for the peer
 	Taken     int64      `json:"taken"`            // messages that the peer has accepted since the gateway's start
 }
 
@@ -52,14 +52,14 @@ func (d *Operations) QueueSums(now int64) (sums []QueueSum) {
 			sums = append(sums, QueueSum{State: state, Messages: n})
 		}
 	}
-	slices.SortFunc(sums, func(a, b QueueSum) int { // what waits for one peer together, the most first
+	slices.SortFunc(sums, func(a, b QueueSum) int { // the sums of one peer follow each other, the largest first
 		return cmp.Or(cmp.Compare(rankOf(a.State), rankOf(b.State)), cmp.Compare(a.Connector, b.Connector),
 			cmp.Compare(a.Receiver, b.Receiver), cmp.Compare(b.Messages, a.Messages), cmp.Compare(a.Account, b.Account))
 	})
 	return sums
 }
 
-// rankOf orders states: what is queued comes first.
+// rankOf returns the rank of a state in the order of display. Queued messages come first.
 func rankOf(state string) int {
 	return slices.Index([]string{StateQueued, StateParked, StateQuarantined, StateOrphan, StateAsked}, state)
 }

@@ -17,7 +17,7 @@ import (
 	"pmg/store"
 )
 
-// errStopping says that a lane cannot be asked any more.
+// errStopping is the error if the lanes cannot be used any more.
 var errStopping = errors.New("the gateway is stopping; what was not done yet stays as it is in the store")
 
 // wait runs f by Engine.Do and waits for its end. If it returns an error, f has not run, and will
@@ -97,13 +97,13 @@ func (c *changer) withdraw(ctx context.Context, all []*found) (taken []*found, e
 // A withdrawal takes messages out of lanes, one lane after the other.
 type withdrawal struct {
 	*changer
-	lanes map[*connector.Lane][]*found // by the lanes that the store names
-	left  map[*found]bool              // those that were not found yet
+	lanes map[*connector.Lane][]*found // messages by the lane that the store names
+	left  map[*found]bool              // messages that were not found yet
 	taken map[*connector.Share][]*found
 }
 
-// giveBack returns messages to a lane as the store has them. It does not wait: who has taken them
-// out may have gone.
+// giveBack returns messages to a lane as the store has them. It does not wait for the lane, because
+// the caller's context may have ended.
 func (c *changer) giveBack(s *connector.Share, all ...*found) {
 	c.keep.Do(s.Lane, func(now int64) {
 		for _, f := range all {
@@ -181,7 +181,7 @@ func (d *Operations) deletedAside(f *found) {
 	d.settler.Forget(m, keep.Ending{State: events.Deleted, Aside: true, Lane: f.state.Lane,
 		Answer: sms.Answer{Code: sms.Deleted, At: d.node.Clock.Now()}, Attempts: settle.AttemptsOf(m, sms.Deleted, 0)}, nil)
 	d.leftAside(f)
-	if f.state.Aside != store.Dead { // that was counted when it was put aside
+	if f.state.Aside != store.Dead { // a dead letter was counted when it was put aside
 		m.Origin.Tally.Cancelled.Add(1)
 	}
 }

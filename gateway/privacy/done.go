@@ -12,7 +12,8 @@ import (
 	"pmg/internal/wholefile"
 )
 
-// readDone returns what was removed from which files. What cannot be read was not removed, and is removed once more.
+// readDone returns which removals were made in which files. Unreadable entries are ignored, so
+// those removals are repeated.
 func readDone(dir string) map[string]string {
 	done := map[string]string{}
 	b, err := os.ReadFile(filepath.Join(dir, doneName))
@@ -27,7 +28,7 @@ func readDone(dir string) map[string]string {
 	return done
 }
 
-// writeDone writes it, whole or not at all.
+// writeDone writes the file atomically.
 func writeDone(dir string, done map[string]string) error {
 	return wholefile.Replace(filepath.Join(dir, doneName), func(w io.Writer) error {
 		for _, name := range slices.Sorted(maps.Keys(done)) {

@@ -15,62 +15,64 @@ import (
 	"pmg/store"
 )
 
-// Logs are the files of pdu logs, or those of events.
+// Logs are the files of pdu logs, or the files of events.
 type Logs interface {
-	// CloseFiles begins new files, so that all before can be edited.
+	// CloseFiles begins new files, so that all earlier files can be edited.
 	CloseFiles(context.Context) error
-	// Files returns those that can be edited, with open also those that are being written.
+	// Files returns the files that can be edited. If open is true, it also returns the files that are
+	// being written.
 	Files(open bool) ([]logfile.Segment, error)
 	Edit(ctx context.Context, s logfile.Segment, e *logfile.Edit, dry bool) (logfile.Edited, error)
 }
 
-// Messages are those that wait.
+// Messages are the waiting messages.
 type Messages interface {
-	// Cancel ends the messages that are of somebody, or with dry counts them alone. Those that are under way stay.
+	// Cancel ends the messages for which is returns true. If dry is true, it only counts them. Messages
+	// that are under way stay.
 	Cancel(ctx context.Context, is func(*sms.Message) bool, dry bool) (cancelled, underWay int64, err error)
 }
 
-// Notes are what the store keeps of messages that have left.
+// Notes are the notes of the store about messages that have left.
 type Notes interface {
 	store.Eraser
-	// Write changes notes, and returns when that is safe.
+	// Write changes notes, and returns when the change is safe.
 	Write(change func(*store.Batch)) error
 }
 
-// Places are where something of people is kept. What is nil is not there.
+// Places are the places where data of people is kept. A place that is nil does not exist.
 type Places struct {
 	PDULogs, Events Logs
 	Decoder         *pdulog.Decoder
 	Messages        Messages
 	Notes           Notes
-	Settle          time.Duration // after which all lines about what has happened are with the writers of logs
+	Settle          time.Duration // time after which all log lines about past events are written
 
-	// Left are places that are left as they are, and why.
+	// Left are places that are not changed, with the reasons.
 	Left []Left
 }
 
-// A Left is something that is left as it is.
+// A Left is a place that is not changed.
 type Left struct {
 	Where  string `json:"where"`
 	Why    string `json:"why"`
-	Failed bool   `json:"failed,omitempty"` // it should have been removed, and could not be
+	Failed bool   `json:"failed,omitempty"` // the data should have been removed, but could not be removed
 }
 
-// A Removed is something that was removed, or that would be.
+// A Removed is data that was or would be removed from one place.
 type Removed struct {
-	Where string `json:"where"` // a file, or another place
+	Where string `json:"where"` // the name of a file or of another place
 	What  string `json:"what"`
 	Count int64  `json:"count"`
 }
 
-// A Report says what became of a request to forget.
+// A Report is the result of a request to forget.
 type Report struct {
 	DryRun  bool      `json:"dry_run,omitempty"`
 	Numbers int       `json:"numbers"`
 	Removed []Removed `json:"removed"`
 	Left    []Left    `json:"left"`
-	Files   int       `json:"files"`  // that were read
-	Octets  int64     `json:"octets"` // of them, when not compressed
+	Files   int       `json:"files"`  // number of files that were read
+	Octets  int64     `json:"octets"` // octets of the files when not compressed
 }
 
 func (r *Report) removed(where, what string, n int64) {
@@ -83,7 +85,7 @@ func (r *Report) left(where string, err error) {
 	r.Left = append(r.Left, Left{where, err.Error(), true})
 }
 
-// String returns the report as lines.
+// String returns the report as lines of text.
 func (r *Report) String() string {
 	var b strings.Builder
 	did := "removed"
@@ -103,7 +105,7 @@ func (r *Report) String() string {
 	return b.String()
 }
 
-// A forgetting is one request that is carried out.
+// A forgetting is one request to forget that is being carried out.
 type forgetting struct {
 	*Places
 	of     *Numbers
@@ -120,7 +122,7 @@ func (p *Places) Forget(ctx context.Context, of *Numbers, dry bool, say func(str
 	}}
 	err := f.messages(ctx)
 	if err == nil {
-		err = f.closeFiles(ctx) // behind which the store has dropped the events
+		err = f.closeFiles(ctx) // after this the store has dropped the events
 	}
 	if err == nil {
 		err = f.notes(ctx)
@@ -137,7 +139,7 @@ func (p *Places) Forget(ctx context.Context, of *Numbers, dry bool, say func(str
 // cancelTimes is how often messages are looked for: one that is cancelled may leave a receipt behind that waits as well.
 const cancelTimes = 3
 
-// messages cancels those that wait.
+// messages cancels the waiting messages.
 func (f *forgetting) messages(ctx context.Context) error {
 	if f.Messages == nil {
 		return nil
@@ -161,7 +163,7 @@ func (f *forgetting) messages(ctx context.Context) error {
 	return nil
 }
 
-// isOf reports whether a message is to a number, or from it.
+// isOf reports whether a message is to or from one of the numbers.
 func (f *forgetting) isOf(m *sms.Message) bool {
 	if f.isAddress(m.Source()) || f.isAddress(m.Dest()) {
 		return true
@@ -217,7 +219,7 @@ func (f *forgetting) logs(ctx context.Context) error {
 	return err
 }
 
-// edit rewrites files. One that cannot be is left as it is.
+// edit rewrites files. A file that cannot be rewritten is left unchanged.
 func (f *forgetting) edit(ctx context.Context, l Logs, e *logfile.Edit) error {
 	files, err := l.Files(f.dry)
 	if err != nil {

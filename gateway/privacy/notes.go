@@ -15,7 +15,7 @@ const (
 	noteTimes = 5
 )
 
-// A change is that of a note.
+// A change is the change of one note.
 type change struct {
 	of *store.Note
 	do func(*store.Batch)
@@ -43,7 +43,7 @@ func (f *forgetting) notes(ctx context.Context) error {
 	}
 	f.say("the store's files")
 	return f.Notes.Purge(ctx, func() error {
-		return f.Notes.Write(func(b *store.Batch) { b.DropEvents(0) }) // which drops none
+		return f.Notes.Write(func(b *store.Batch) { b.DropEvents(0) }) // drops no event
 	})
 }
 
@@ -92,13 +92,13 @@ func (f *forgetting) changeNotes(ctx context.Context) (n int64, busy bool, err e
 	return n, busy, err
 }
 
-// changeOf returns how a note is changed; nil: it is not.
+// changeOf returns the function that changes a note, or nil if the note must not be changed.
 func (f *forgetting) changeOf(v *store.Note) func(*store.Batch) {
 	kind, key, day := v.Kind, slices.Clone(v.Key), v.Day
 	switch {
 	case kind == store.KindBalance, kind == store.KindPaid, kind == store.KindForm:
 		return nil
-	case f.of.IsIn(key): // that of a keyword or of a client's request, or an SMSC's id that has the number in it
+	case f.of.IsIn(key): // the key of a keyword or of a client's request, or an SMSC's id that contains the number
 		return func(b *store.Batch) { b.Erase(kind, key, day) }
 	case kind == store.KindKeyword, kind == store.KindPart, kind == store.KindRequest:
 		return nil

@@ -16,18 +16,18 @@ import (
 // Bounds of what is forgotten at a time.
 const (
 	MaxNumbers    = 100
-	leastDigits   = 7  // shorter ones are those of services
-	mostDigits    = 15 // of an international number (E.164)
-	leastNational = 6  // digits without the country code, below which they are not looked for
+	leastDigits   = 7  // shorter numbers belong to services
+	mostDigits    = 15 // maximum digits of an international number (E.164)
+	leastNational = 6  // shorter numbers without a country code are not searched for
 )
 
 // Numbers are the phone numbers of people. Each is found in the forms in which it is written and dialled: with +, 00, 011 or
 // nothing in front, and national, with what its country dials in front of that, or with a type of number that says so.
 type Numbers struct {
 	international map[string]bool
-	forms         map[string]bool // digits that are one of the numbers wherever they stand
-	national      map[string]bool // digits that are one where it is known that there is no country code
-	needles       [][]byte        // one of which lines have that have a number
+	forms         map[string]bool // digits that stand for one of the numbers in any context
+	national      map[string]bool // digits that stand for one of the numbers if it is known that they have no country code
+	needles       [][]byte        // each line with one of the numbers contains one of these
 }
 
 var _ pdulog.Subject = (*Numbers)(nil)
@@ -72,13 +72,13 @@ func (n *Numbers) add(digits string) {
 	} else {
 		national = digits
 	}
-	end := []byte(national[max(0, len(national)-leastDigits):]) // which all forms have
+	end := []byte(national[max(0, len(national)-leastDigits):]) // all forms of the number end with these digits
 	wide := bytes.Join(bytes.Split(end, nil), []byte{0})
 	n.needles = append(
-		n.needles, end, wide, bytes.Join(bytes.Split(end, nil), []byte(`\x00`)), // UCS-2 in a line
+		n.needles, end, wide, bytes.Join(bytes.Split(end, nil), []byte(`\x00`)), // as UCS-2 is written in a line
 		[]byte(hex.EncodeToString(end)), []byte(hex.EncodeToString(wide)),
 	)
-	for shift := range 8 { // in 7 bits, without the octets that have bits of others
+	for shift := range 8 { // packed in 7 bits, without the octets that share bits with other characters
 		packed := charset.AppendPacked(nil, append(bytes.Repeat([]byte{0}, shift), end...), 0)
 		whole := packed[(7*shift+7)/8 : 7*(shift+len(end))/8]
 		n.needles = append(n.needles, bytes.ToUpper([]byte(hex.EncodeToString(whole))))
@@ -89,7 +89,7 @@ func (n *Numbers) add(digits string) {
 // also written with it by those who do not know better.
 func trunks(code string) []string {
 	switch code {
-	case "7", "370", "993": // 8
+	case "7", "370", "993": // 8 is dialed in front
 		return []string{"0", "8"}
 	case "375":
 		return []string{"0", "8", "80"}
@@ -113,7 +113,7 @@ const closed = "1 30 34 39 45 47 48 65 216 220 221 222 223 224 225 226 227 228 2
 // Len returns how many numbers there are.
 func (n *Numbers) Len() int { return len(n.international) }
 
-// MayBeIn reports whether lines may have one of the numbers. It takes little time.
+// MayBeIn reports whether lines may contain one of the numbers. It is a fast check.
 func (n *Numbers) MayBeIn(lines []byte) bool {
 	for _, needle := range n.needles {
 		if bytes.Contains(lines, needle) {
@@ -129,12 +129,12 @@ func (n *Numbers) IsNumber(address []byte, national bool) bool {
 	return n.forms[string(digits)] || national && n.national[string(digits)]
 }
 
-// IsIn implements pdulog.Subject. A digit beside a number makes another one of it, and nothing else does.
+// IsIn implements pdulog.Subject. A number with a further digit beside it is another number.
 func (n *Numbers) IsIn(octets []byte) bool {
 	if n.isRun(octets) {
 		return true
 	}
-	if bytes.IndexByte(octets, 0) < 0 { // no UCS-2
+	if bytes.IndexByte(octets, 0) < 0 { // the octets contain no UCS-2
 		return false
 	}
 	return n.isRun(bytes.ReplaceAll(octets, []byte{0}, nil)) || n.isRun(wide(octets)) || n.isRun(wide(octets[1:]))

@@ -19,13 +19,13 @@ import (
 	"pmg/pdulog"
 )
 
-// A Policy says for how long texts and numbers stay in pdu logs and events.
+// A Policy says how long texts and numbers are kept in pdu logs and events.
 type Policy struct {
 	usual    config.Retention
-	accounts map[string]config.Retention // where an account has its own
+	accounts map[string]config.Retention // policies of accounts that differ from the usual one
 }
 
-// PolicyOf returns that of a configuration.
+// PolicyOf returns the policy of a configuration.
 func PolicyOf(cfg *config.Config) *Policy {
 	p := &Policy{cfg.Retention, map[string]config.Retention{}}
 	for i := range cfg.Accounts {
@@ -44,10 +44,10 @@ func PolicyOf(cfg *config.Config) *Policy {
 	return p
 }
 
-// IsEmpty reports whether nothing is removed.
+// IsEmpty reports whether the policy removes nothing.
 func (p *Policy) IsEmpty() bool { return p.usual == (config.Retention{}) && len(p.accounts) == 0 }
 
-// due are the redactions of lines of some age.
+// due are the redactions that apply to lines of an age.
 type due struct {
 	usual    pdulog.Redaction
 	accounts map[string]pdulog.Redaction
@@ -85,7 +85,7 @@ func (d *due) String() string {
 	return fmt.Sprintf("%016x", h.Sum64())
 }
 
-// of returns what is to be removed from the lines of an account; "": they have none.
+// of returns the redaction for the lines of an account. "" stands for lines without an account.
 func (d *due) of(account []byte) *pdulog.Redaction {
 	if r, ok := d.accounts[string(account)]; ok {
 		return &r
@@ -95,11 +95,11 @@ func (d *due) of(account []byte) *pdulog.Redaction {
 
 // A Retainer removes texts and numbers from files that are old enough. Its figures may be read at any time.
 type Retainer struct {
-	Files, Lines, Octets atomic.Int64 // files that were rewritten, lines that were changed, octets that were read
-	Faults               atomic.Int64 // files that could not be rewritten, each time that it was tried
+	Files, Lines, Octets atomic.Int64 // numbers of rewritten files, changed lines and read octets
+	Faults               atomic.Int64 // failed attempts to rewrite a file
 }
 
-// doneName is the file that says what was removed from the files beside it.
+// doneName is the file that records the removals in the files of its directory.
 const doneName = "retention.done"
 
 // Run removes what is due at a time from the closed files of a directory. What is done stays done when it is ended. An error
@@ -134,7 +134,7 @@ func (r *Retainer) Run(ctx context.Context, l Logs, dir string, d *pdulog.Decode
 	return errors.Join(errs, ctx.Err())
 }
 
-// edit rewrites a file. d is nil for events.
+// edit rewrites a file. d is nil for files of events.
 func (r *Retainer) edit(ctx context.Context, l Logs, s logfile.Segment, what *due, d *pdulog.Decoder) error {
 	e := &logfile.Edit{Wants: func([]byte) bool { return true }, Rest: new(pace).rest}
 	e.Line = func(b, line []byte) ([]byte, bool) {

@@ -31,16 +31,16 @@ type Asking struct {
 	ended      atomic.Bool
 
 	mu     sync.Mutex
-	behind map[uint64][]asked // those that wait for an earlier one, by the client's id of their message
+	behind map[uint64][]asked // receipts that wait for an earlier one, by the client's id of their message
 }
 
-// An asked is a receipt that is asked about, and its place.
+// An asked is a receipt about which plugins are asked, with its place.
 type asked struct {
 	message *sms.Message
 	share   *connector.Share
 }
 
-// Asks reports whether plugins are asked about a receipt for a client.
+// Asks reports whether plugins must be asked about a receipt for a client.
 func (a *Asking) Asks(m *sms.Message, s *connector.Share) bool {
 	return a.hooks.Any(plugin.Receipt, &sms.Origin{Account: s.Lane.Account, Connector: m.Origin.Connector})
 }
@@ -59,7 +59,7 @@ func (a *Asking) Begin(m *sms.Message, s *connector.Share) {
 	r, _ := m.Report()
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.ended.Load() { // the next start finds it in the store
+	if a.ended.Load() { // the next start finds the receipt in the store
 		m.Release()
 		return
 	}
@@ -110,7 +110,7 @@ func (a *Asking) ask(one asked) {
 			time.Sleep(crowdedPause)
 			d = all[i].Pool.Ask(a.question(m, lane.Account))
 		}
-		if d.Failure != nil && a.ended.Load() { // because the plugin was closed
+		if d.Failure != nil && a.ended.Load() { // the plugin was closed
 			m.Release()
 			return
 		}
@@ -157,12 +157,12 @@ func (a *Asking) decide(m *sms.Message, p *plugin.Pool, d *plugin.Decision) {
 		a.matcher.node.Log.Warn().Str("plugin", p.Name).Str("id", sms.FormatID(m.ID)).Str("why", d.Why).
 			Msg("a plugin refuses a receipt; its client does not get it")
 	case d.Do == plugin.Delay && until > max(now, m.DeliverAt):
-		m.Expires += until - max(now, m.DeliverAt) // it is valid for as long from then on
+		m.Expires += until - max(now, m.DeliverAt) // the receipt remains valid for the same time
 		m.DeliverAt = until
 	}
 }
 
-// refused ends a receipt that its client does not get.
+// refused ends a receipt that the client does not get.
 func (a *Asking) refused(one asked) {
 	m := one.message
 	a.matcher.end(m, keep.Ending{

@@ -4,9 +4,10 @@ import (
 	"pmg/sms"
 )
 
-// A text may look like a receipt though its SMSC does not say that it is one. A person may have written it, but persons
-// do not know the ids of our messages. So it is a receipt if there is a message of ours with the id to the number that
-// the text comes from, whatever receipt_match says.
+// A text may look like a receipt although its SMSC does not mark it as a receipt. A person may have
+// written the text, but persons do not know the ids of our messages. So the text is a receipt if it
+// contains the id of a message of ours to the number from which the text comes, whatever
+// receipt_match says.
 
 // IsOfLatest reports whether a text is the receipt of one of the latest messages.
 func (d *Matcher) IsOfLatest(o *SMSC, m *sms.Message) bool {

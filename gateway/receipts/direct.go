@@ -9,18 +9,20 @@ import (
 	"pmg/store"
 )
 
-// A Verdict is what becomes of a receipt whose message is known.
+// A Verdict is the decision about a receipt whose message is known.
 type Verdict uint8
 
 const (
-	passOn  Verdict = iota // to its client
-	Dropped                // the client has not asked for it, or there is no such client any more
-	// it goes no further, but what it says is in the open batch: the end of a part, or one to be asked about
+	passOn  Verdict = iota // the receipt goes to its client
+	Dropped                // the client has not requested the receipt, or does not exist any more
+	// the receipt goes no further, but its contents are in the open batch: the outcome of a part, or a
+	// receipt to ask plugins about
 	Recorded
 	Unread // the outcomes of other parts must be read from the store
 )
 
-// Direct makes a receipt of an SMSC the client's, and returns its place.
+// Direct converts a receipt of an SMSC to the client's receipt. It returns the share for the
+// receipt, and what to do with the receipt.
 func (d *Matcher) Direct(now int64, m *sms.Message, f *Match) (*connector.Share, Verdict) {
 	r, _ := m.Report()
 	c := &d.Counts
@@ -79,14 +81,15 @@ func isOfAll(d *Matcher, m *sms.Message) bool {
 	return c != nil && c.Config().ReceiptParts == config.OneReceipt
 }
 
-// countDelay counts how long the receipt of a message's end took, since the message was accepted or was to leave.
+// countDelay counts how long a final receipt took: the time since the message was accepted or was
+// due.
 func countDelay(d *Matcher, now int64, m *sms.Message, f *Match, s sms.State) {
 	if c := d.table.Connector(m.Origin.Connector); c != nil && s.Final() {
 		c.Stats.Receipt.Observe(max(0, d.node.Clock.Wall(now)-max(f.Mapping.Arrived, f.Mapping.DeliverAt)))
 	}
 }
 
-// countNetwork counts what became of a message to a network.
+// countNetwork counts the outcome of a message for its network.
 func countNetwork(d *Matcher, now int64, m *sms.Message, f *Match, s sms.State) {
 	if f.Mapping.Network == 0 || !s.Final() {
 		return
@@ -97,9 +100,9 @@ func countNetwork(d *Matcher, now int64, m *sms.Message, f *Match, s sms.State) 
 	}
 }
 
-// wants reports whether a client that has asked for receipts of these outcomes wants one. It gets
-// the words that are not known, because they may be any of them. ACCEPTD may be all that it hears
-// of a message that has arrived.
+// wants reports whether a client that has asked for receipts of these outcomes wants one. A client
+// also gets receipts with unknown states, because these may stand for any outcome. It also gets
+// ACCEPTD, which may be the only receipt of a delivered message.
 func wants(n sms.Notify, s sms.State) bool {
 	switch {
 	case s == sms.NoState:
@@ -112,8 +115,8 @@ func wants(n sms.Notify, s sms.State) bool {
 	return n&sms.NotifyFailure != 0
 }
 
-// address makes m the receipt r of a message, for the client that knows that by an id. r may
-// point into m.
+// address converts m to the receipt r of a message, for its client. known is the id by which the
+// client knows the message. r may point into m.
 func (d *Matcher) address(now int64, m *sms.Message, f *store.Mapping, r *sms.Report, known uint64) {
 	r.Known, r.Original, r.Context = known, nil, f.Context
 	wall := d.node.Clock.Wall(now)
@@ -126,7 +129,7 @@ func (d *Matcher) address(now int64, m *sms.Message, f *store.Mapping, r *sms.Re
 	if r.Done == 0 && endsPart(r.State) {
 		r.Done = wall
 	}
-	if r.Done != 0 { // the times of an SMSC are often those of whole minutes, or of another zone or year
+	if r.Done != 0 { // the times of an SMSC are often whole minutes, or those of another zone or year
 		r.Done = max(r.Done, f.Arrived)
 	}
 	protocol, native := m.NativePart()
@@ -153,8 +156,8 @@ const (
 	takenTime  = 2 * answerTime
 )
 
-// toldAfter returns the time before which the webhook is not called with r of a message that arrived then; 0: it may be
-// called immediately.
+// toldAfter returns the time before which the webhook is not called with r. arrived is when the
+// message arrived. If the result is 0, the webhook may be called immediately.
 func toldAfter(now, arrived int64, f *store.Mapping, r *sms.Report) int64 {
 	if len(f.Context) == 0 {
 		return 0
@@ -172,8 +175,8 @@ func toldAfter(now, arrived int64, f *store.Mapping, r *sms.Report) int64 {
 	return due
 }
 
-// validity returns how long a receipt waits for its client. One with a context is for a server, which may be down for
-// days.
+// validity returns how long a receipt waits for its client. A receipt with a context is for a
+// server, which may be down for days.
 func validity(c *config.Receipts, context []byte) time.Duration {
 	if len(context) == 0 {
 		return c.Validity
@@ -181,6 +184,6 @@ func validity(c *config.Receipts, context []byte) time.Duration {
 	return c.CallbackValidity
 }
 
-// isHomeless reports whether a receipt that no lane takes is lost to its client. It is not if its context names no URL:
-// such a client can ask for the outcome of its message.
+// isHomeless reports whether the client loses a receipt if no lane takes the receipt. It does not
+// if the context names no URL, because such a client can query the outcome.
 func isHomeless(context []byte) bool { return len(context) == 0 || sms.EndpointOf(context) != "" }

@@ -8,14 +8,15 @@ import (
 	"pmg/store"
 )
 
-// An IDForm is how an SMSC writes ids in receipts. The store keeps, by the names of SMSCs, what is known of that
-// (store.KindForm), and by an empty name the day before which ids were forgotten.
+// An IDForm is the format in which an SMSC writes ids in receipts. The store keeps the known format
+// by the SMSC's name (store.KindForm). The entry with an empty name is the day before which ids
+// were dropped.
 type IDForm struct {
 	Operator string
 	Form     string // one of FormNames, empty if it is not known yet
 }
 
-// FormNames returns the names of the forms, as the option receipt_ids has them.
+// FormNames returns the names of the formats, as in the option receipt_ids.
 func FormNames() (names []string) {
 	for _, r := range peerid.Relations() {
 		names = append(names, r.String())
@@ -23,9 +24,9 @@ func FormNames() (names []string) {
 	return names
 }
 
-// tidyReceipts forgets, about once an hour, what ids of old messages stand for, and receipts
-// that belong to none. The wall clock may be wrong for a while: so two looks must find them old, and
-// no more than a day's are forgotten by one look.
+// tidyReceipts drops the mappings of old messages, and old orphans, about once an hour. The wall
+// clock may be wrong for a while. So entries are only dropped if two checks find them old, and one
+// check drops the entries of at most one day.
 func (d *Matcher) tidyReceipts(now int64) {
 	if next := d.tidied.Load(); now < next || !d.tidied.CompareAndSwap(next, now+tidyReceiptsEvery) {
 		return
@@ -57,5 +58,5 @@ func (d *Matcher) tidyReceipts(now int64) {
 	d.Orphans.dropBefore(int64(day) * store.DayLength)
 }
 
-// tidyReceiptsEvery is how often that is done.
+// tidyReceiptsEvery is the interval of tidyReceipts.
 const tidyReceiptsEvery = int64(3600e9)

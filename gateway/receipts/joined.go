@@ -5,8 +5,9 @@ import (
 	"pmg/store"
 )
 
-// receivers returns the client's ids that get a receipt with a state: first that of the message
-// itself (0: it gets none), then those of the messages that it was joined from.
+// receivers returns the ids for which the client gets a receipt with this state. known is the id of
+// the message itself, or 0 if it gets no receipt. others are the ids of the messages from which it
+// was joined.
 func receivers(f *store.Mapping, s sms.State) (known uint64, others []uint64) {
 	submitted, _ := sms.ReadSubmitted(f.Submitted)
 	if len(submitted.Joined) == 0 {
@@ -27,8 +28,8 @@ func receivers(f *store.Mapping, s sms.State) (known uint64, others []uint64) {
 	return known, others
 }
 
-// addressAll makes m the receipt r of a message that the client knows by an id, and returns copies
-// for the other ids, which are no messages of the gateway yet. r may point into m.
+// addressAll converts m to the receipt r of a message, for its id known, and returns copies for the
+// other ids. The copies are not counted in the gateway yet. r may point into m.
 func (d *Matcher) addressAll(
 	now int64, m *sms.Message, f *store.Mapping, r *sms.Report, known uint64, others []uint64,
 ) (more []*sms.Message) {

@@ -20,14 +20,14 @@ type Orphans struct {
 	matcher *Matcher
 	done    sync.WaitGroup
 	n       atomic.Int64
-	counted atomic.Int64 // octets of memory that are counted for them
+	counted atomic.Int64 // octets of memory that are counted for the orphans
 
 	mu      sync.Mutex
-	all     []orphan            // the oldest first
-	known   map[uint64]bool     // by their ids
-	by      map[string][]uint64 // ids of receipts, by SMSC and key
-	again   []uint64            // receipts whose messages to look for again
-	drop    []uint64            // receipts to forget
+	all     []orphan            // orphans, the oldest first
+	known   map[uint64]bool     // ids of the orphans
+	by      map[string][]uint64 // ids of orphans, by SMSC and key
+	again   []uint64            // ids of receipts whose messages must be looked up again
+	drop    []uint64            // ids of receipts to drop
 	running bool
 	ended   bool
 }
@@ -36,17 +36,17 @@ type Orphans struct {
 type orphan struct {
 	id       uint64
 	operator string
-	arrived  int64    // by the wall clock
-	keys     []string // in by
+	arrived  int64    // time of arrival by the wall clock
+	keys     []string // keys in by
 }
 
-// maxOrphans is how many are kept; the oldest make room.
+// maxOrphans is the maximum number of orphans. The oldest are dropped.
 const maxOrphans = 100_000
 
-// orphansTogether is how many receipts are looked at before an operator's change may be made.
+// orphansTogether is how many receipts are handled before an operator's change may be made.
 const orphansTogether = 200
 
-// ErrUnknown says that the message of a receipt is not known.
+// ErrUnknown is the error if the message of a receipt is not known.
 var ErrUnknown = errors.New(keep.AsideReasons[store.Orphan])
 
 // orphanKeys returns the keys by which the message of a receipt would be found, whatever form
@@ -63,7 +63,7 @@ func orphanKeys(operator string, m *sms.Message) (keys []string) {
 	return keys
 }
 
-// Keep records that a receipt was kept whose message is not known. Its message may have become
+// Keep adds a receipt that was stored and whose message is not known. The message may have become
 // known meanwhile.
 func (o *Orphans) Keep(m *sms.Message) {
 	one := orphan{id: m.ID, operator: o.matcher.operatorOf(m), arrived: o.matcher.node.Clock.Wall(m.Arrived)}
@@ -124,7 +124,7 @@ func (o *Orphans) remove(id uint64) {
 	}
 }
 
-// answered looks for the receipts of a message that an SMSC has accepted.
+// answered looks for orphans of a message that an SMSC has just accepted.
 func (o *Orphans) answered(operator string, key []byte) {
 	if o.n.Load() == 0 {
 		return
@@ -138,7 +138,7 @@ func (o *Orphans) answered(operator string, key []byte) {
 	}
 }
 
-// waits reports whether a receipt that came earlier waits for the message of a key.
+// waits reports whether an orphan waits for the message with a key.
 func (o *Orphans) waits(operator string, key []byte) bool {
 	if o.n.Load() == 0 {
 		return false
@@ -149,7 +149,7 @@ func (o *Orphans) waits(operator string, key []byte) bool {
 	return len(o.by[string(append(append(append(room[:0], operator...), 0), key...))]) > 0
 }
 
-// lookAgain looks for the messages of all receipts of an SMSC, in their order.
+// lookAgain requests another search for the messages of all orphans of an SMSC, in their order.
 func (o *Orphans) lookAgain(operator string) {
 	if o.n.Load() == 0 {
 		return
@@ -164,8 +164,8 @@ func (o *Orphans) lookAgain(operator string) {
 	o.run()
 }
 
-// run starts the goroutine that works on receipts, because it reads the store. The caller
-// holds the lock.
+// run starts the goroutine that handles orphans, because it reads the store. The caller holds the
+// lock.
 func (o *Orphans) run() {
 	if !o.running && !o.ended && len(o.again)+len(o.drop) > 0 {
 		o.running = true
@@ -173,7 +173,7 @@ func (o *Orphans) run() {
 	}
 }
 
-// end waits until nothing is worked on any more.
+// end waits until no orphan is being handled.
 func (o *Orphans) end() {
 	o.mu.Lock()
 	o.ended = true
@@ -193,12 +193,12 @@ func (o *Orphans) loop() {
 			return
 		}
 		o.mu.Unlock()
-		slices.Sort(again) // the older receipts of a message first
+		slices.Sort(again) // older receipts of a message come first
 		again = slices.Compact(again)
 		o.each(drop, o.expire)
 		o.each(again, func(m *sms.Message, size int) error {
 			if !o.has(m.ID) {
-				m.Release() // its message was found a moment ago
+				m.Release() // the message of the receipt was just found
 				return nil
 			}
 			err := o.Adopt(m, size)
@@ -210,8 +210,8 @@ func (o *Orphans) loop() {
 	}
 }
 
-// each calls f with receipts that are still kept. Between some and the next, operators may
-// change what is stored.
+// each calls f with those receipts that are still orphans. It pauses regularly, so that operators
+// can change stored messages.
 func (o *Orphans) each(ids []uint64, f func(m *sms.Message, size int) error) {
 	for some := range slices.Chunk(ids, orphansTogether) {
 		o.matcher.keep.Changing.Lock()
@@ -225,7 +225,7 @@ func (o *Orphans) each(ids []uint64, f func(m *sms.Message, size int) error) {
 	}
 }
 
-// has reports whether a receipt is an orphan still.
+// has reports whether a receipt is still an orphan.
 func (o *Orphans) has(id uint64) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -258,8 +258,9 @@ func (o *Orphans) Read(id uint64, f func(m *sms.Message, size int) error) {
 	}
 }
 
-// Adopt gives a receipt to its client, if its message is known by now, and releases m. Older ones of the message go
-// before: it may have become known since they were looked at.
+// Adopt gives a receipt to its client, if its message is known now, and releases m. Older receipts
+// of the message are given first, because the message may have become known after they were
+// checked.
 func (o *Orphans) Adopt(m *sms.Message, size int) error {
 	var f Match
 	if err := o.seek(m, &f); err != nil {
@@ -295,7 +296,8 @@ func (o *Orphans) older(m *sms.Message) (ids []uint64) {
 	return slices.Compact(ids)
 }
 
-// seek finds the message of a receipt. With an error, of which ErrUnknown is one, it releases m.
+// seek finds the message of a receipt. If it returns an error, such as ErrUnknown, it has released
+// m.
 func (o *Orphans) seek(m *sms.Message, f *Match) error {
 	c := &config.Connector{Name: o.matcher.operatorOf(m)}
 	if from := o.matcher.table.Connector(m.Origin.Connector); from != nil {
@@ -340,7 +342,7 @@ func (o *Orphans) give(m *sms.Message, size int, f *Match) error {
 	return nil
 }
 
-// Left records that a receipt is no orphan any more.
+// Left records that a receipt is not an orphan any more.
 func (o *Orphans) Left(id uint64) {
 	o.matcher.keep.CountAside(nil, store.Orphan, -1)
 	o.remove(id)
@@ -358,7 +360,7 @@ func (o *Orphans) expire(m *sms.Message, _ int) error {
 	return nil
 }
 
-// dropBefore drops those that have been kept for long enough.
+// dropBefore drops the orphans that arrived before a time.
 func (o *Orphans) dropBefore(before int64) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -383,7 +385,7 @@ func (o *Orphans) Find(e *store.Entry) {
 // orphanSize is about how many octets the keys of an orphan take in memory.
 const orphanSize = 1300
 
-// count counts what the keys of orphans take as memory that is in use.
+// count updates the memory counter with the size of the orphans' keys.
 func (o *Orphans) count() {
 	size := o.n.Load() * orphanSize
 	o.matcher.node.Memory.Add(size - o.counted.Swap(size))

@@ -11,21 +11,22 @@ import (
 	"pmg/store"
 )
 
-// Made are the receipts that the gateway has made of a message which has ended without being accepted
-// by an SMSC.
+// Made are the receipts of the gateway for a message that has ended without being accepted by an
+// SMSC.
 type Made struct {
-	message *sms.Message     // nil: none
-	share   *connector.Share // in which it has its place
-	state   sms.State        // that it reports
-	by      string           // the connector by which the message was to leave; "": none
-	more    []*sms.Message   // receipts beside it, for the other messages that it was joined of
-	unread  *unreadPart      // outcomes of other parts are in the store alone, and are looked at later; nil: none is
+	message *sms.Message     // the receipt; nil: none
+	share   *connector.Share // share in which the receipt has its place
+	state   sms.State        // the state in the receipt
+	by      string           // the connector by which the message would have left; "": none
+	more    []*sms.Message   // further receipts, for the other messages from which the message was joined
+	unread  *unreadPart      // set if outcomes of other parts must first be read from the store; nil: none
 }
 
-// IsAny reports whether there is something to be sent, or to be looked at.
+// IsAny reports whether SendMade has anything to do.
 func (o *Made) IsAny() bool { return o.message != nil || o.unread != nil }
 
-// OwnReceipt returns the receipts of a message that has ended, if its client wants any. SendMade follows.
+// OwnReceipt returns the receipts of a message that has ended, if its client wants any. The caller
+// then calls SendMade.
 func (d *Matcher) OwnReceipt(m *sms.Message, e *keep.Ending) (made Made) {
 	if m.Kind != sms.Submit || m.Account() == "" {
 		return made
@@ -95,7 +96,7 @@ func (d *Matcher) newReceipt(lane *connector.Lane, by []byte) *sms.Message {
 	return m
 }
 
-// errOf returns the status of an SMSC as receipts have it in text: in three digits.
+// errOf returns the status of an SMSC as text for receipts, in three digits.
 func errOf(status uint32) []byte {
 	if status == 0 || status > 999 {
 		return nil
@@ -137,7 +138,7 @@ func (d *Matcher) sendCounted(b *store.Batch, m *sms.Message, s *connector.Share
 	d.Counts.Own.Add(1)
 }
 
-// stateOfEnd returns the state that the receipt of a message reports which has ended so.
+// stateOfEnd returns the state in a receipt for a message with this end.
 func stateOfEnd(s events.State) sms.State {
 	switch s {
 	case events.Expired:
@@ -171,8 +172,8 @@ func (d *Matcher) give(b *store.Batch, m *sms.Message, s *connector.Share) {
 	d.keep.Outgoing.Give(o)
 }
 
-// sendOwn makes the receipt r of a message whose parts have ended, or were waited for long enough,
-// and sends it if the client wants it.
+// sendOwn makes the receipt r of a long message and sends it, if the client wants it. The parts
+// have ended, or have been waited for long enough.
 func (d *Matcher) sendOwn(f *store.Mapping, r *sms.Report) {
 	known, others := receivers(f, r.State)
 	lane := d.table.ClientLane(string(f.Account), f.Context)

@@ -20,20 +20,20 @@ import (
 type Parts struct {
 	matcher *Matcher
 	mu      sync.Mutex
-	by      map[uint64]*joint // by what the ids of the parts have in common
-	order   []uint64          // of by, the oldest first
-	evicted uint64            // the highest that made room
+	by      map[uint64]*joint // joints by WholeID
+	order   []uint64          // keys of by, the oldest first
+	evicted uint64            // highest key that was dropped
 }
 
-// A joint is what is known of the parts of a message.
+// A joint has the known outcomes of the parts of a message.
 type joint struct {
-	ended, taken   [4]uint64 // bits: parts that have their final state; parts that have that, or ACCEPTD
-	nEnded, nTaken int       // how many these are
-	failed         bool      // one of them will never be delivered
-	begun          bool      // it is known whether an SMSC has taken the first one
+	ended, taken   [4]uint64 // bits: parts with a final state; parts with a final state or ACCEPTD
+	nEnded, nTaken int       // numbers of those parts
+	failed         bool      // one of the parts will never be delivered
+	begun          bool      // it is known whether an SMSC has accepted the first part
 	told           told
-	by             uint8 // the part whose outcome led to that receipt; noPart: none
-	waits          bool  // the store knows that it waits
+	by             uint8 // the part whose outcome led to the last receipt; noPart: none
+	waits          bool  // the store knows that the message waits
 	report         sms.Report
 }
 
@@ -42,8 +42,8 @@ type told uint8
 
 const (
 	toldNothing told = iota
-	toldForNow       // that the SMSC has taken it, or that nothing more is known
-	toldEnd          // its final state
+	toldForNow       // ACCEPTD or UNKNOWN: no final state yet
+	toldEnd          // a final state
 )
 
 const (
@@ -53,12 +53,13 @@ const (
 	noPart = 255
 )
 
-// endsPart reports whether a state counts where a part of a long message has it.
+// endsPart reports whether a state counts as the outcome of a part of a long message.
 func endsPart(s sms.State) bool { return s.Final() || s == sms.StateAccepted }
 
-// add adds the outcome of a part. It returns passOn and the receipt of the whole message when the client gets one. The
-// part that led to the last one may come again: then that had not been stored. read says that outcomes may be in the
-// store alone, all that it is that of every part. begins is true if the message begins to wait for others.
+// add adds the outcome of a part. It returns passOn and the receipt of the whole message when the
+// client gets one. The part that led to the last receipt may come again, if that receipt was not
+// stored. read says that outcomes may only be in the store. all says that the outcome is that of
+// every part. begins is true if the message begins to wait for other parts.
 func (j *Parts) add(
 	whole uint64, part, parts uint8, r *sms.Report, read, all bool,
 ) (joined sms.Report, v Verdict, begins bool) {
@@ -117,8 +118,8 @@ func (j *Parts) begin(whole uint64) {
 	of.begun, of.report.Untaken = true, false
 }
 
-// giveUp returns the receipt of a message that has waited for its parts for too long. It reports
-// false if the client has got one.
+// giveUp returns the receipt of a message that has waited for its parts for too long. ok is false
+// if the client has already got a receipt.
 func (j *Parts) giveUp(whole uint64, parts uint8) (joined sms.Report, ok bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -132,7 +133,7 @@ func (j *Parts) giveUp(whole uint64, parts uint8) (joined sms.Report, ok bool) {
 	return joined, true
 }
 
-// make makes the joint of a message.
+// make creates the joint of a message.
 func (j *Parts) make(whole uint64) *joint {
 	if j.by == nil {
 		j.by = map[uint64]*joint{}
@@ -148,7 +149,8 @@ func (j *Parts) make(whole uint64) *joint {
 	return of
 }
 
-// add adds the outcome of a part, which endsPart. A final state counts more than ACCEPTD.
+// add adds the outcome of a part, for which endsPart is true. A final state takes precedence over
+// ACCEPTD.
 func (of *joint) add(part uint8, r *sms.Report) {
 	at, bit := part/64, uint64(1)<<(part%64)
 	if of.ended[at]&bit != 0 || r.State == sms.StateAccepted && of.taken[at]&bit != 0 {
@@ -166,7 +168,7 @@ func (of *joint) add(part uint8, r *sms.Report) {
 	if t.ID == nil || part == 0 {
 		t.ID = slices.Clone(r.ID)
 	}
-	switch { // a message was taken, for its client, when its first part was
+	switch { // for the client, a long message is accepted when its first part is
 	case part == 0:
 		t.Untaken, of.begun = r.Untaken, true
 	case !of.begun:
@@ -210,7 +212,7 @@ func (j *Parts) ended(f *store.Mapping, r *sms.Report, read, all bool) (sms.Repo
 			of = toldEnd
 		}
 		j.recordTold(f.WholeID(), of, f.Part)
-		if of == toldForNow { // the end needs this outcome, which may be the part's last one, after a restart
+		if of == toldForNow { // after a restart the end needs this outcome, which may be the part's last one
 			j.recordOutcome(f, r)
 		}
 	case begins:
@@ -233,7 +235,7 @@ func (j *Parts) record(f *store.Mapping, receipt []byte) {
 	j.write(wholeKey(f.WholeID(), f.Part), receipt)
 }
 
-// recordOutcome does the same with what that receipt says.
+// recordOutcome stores the outcome of a part, encoded from a report.
 func (j *Parts) recordOutcome(f *store.Mapping, r *sms.Report) {
 	m := j.matcher.node.Messages.Get()
 	m.SetReport(sms.Address{}, sms.Address{}, r)
@@ -298,8 +300,8 @@ func newUnreadPart(v *store.Mapping, r *sms.Report) *unreadPart {
 	return u
 }
 
-// join makes the receipt of the long message if each part has an outcome. That of this part
-// is in the store.
+// join makes the receipt of the long message if each part has an outcome. The outcome of this part
+// is already stored.
 func (j *Parts) join(u *unreadPart) {
 	if err := j.Load(&u.Match); err != nil {
 		j.matcher.keep.LogLookup(err)

@@ -42,10 +42,10 @@ type Matcher struct {
 	told    reported
 	Refunds Refunds
 
-	recording   sync.Mutex // guards the rest, which are for recordUnder
+	recording   sync.Mutex // guards the fields below, for recordUnder
 	record, key []byte
 
-	tidied atomic.Int64 // when old entries are forgotten next
+	tidied atomic.Int64 // when old entries are next dropped
 	// guarded by the tick, which is one goroutine at a time: the day before which the last look found them old; 0: there was none
 	looked uint32
 	Counts Counters[atomic.Int64]
@@ -88,8 +88,8 @@ func recentSize(cfg *config.Config) int64 {
 	return min(max(cfg.Limits.MemoryLimit()/64, 256<<10), 32<<20) / int64(max(len(operators), 1))
 }
 
-// MapsFor returns the SMSC under whose name an accepted message is recorded, nil if no receipt is
-// expected.
+// MapsFor returns the SMSC under whose name an accepted message is recorded, or nil if no receipt
+// is expected.
 func (d *Matcher) MapsFor(l *connector.Lane, m *sms.Message, a *sms.Answer) *SMSC {
 	if a.Code != sms.OK || m.Kind != sms.Submit || l.ToClient() || len(a.PeerID) == 0 {
 		return nil
@@ -114,18 +114,19 @@ func (d *Matcher) logHomeless(account string) {
 	}
 }
 
-// RecordSent records what a peer's id of a message stands for that has ended, in a batch and in memory. If this batch or an
-// earlier one has the message's state as well, our id is enough in the store: the rest stands under that. The
-// committer's lock is held.
+// RecordSent records the mapping of a peer's id to a message that has ended, in a batch and in
+// memory. If the store also has the message's final state, only our id is stored, because the
+// mapping is stored with the final state. The committer's lock is held.
 func (d *Matcher) RecordSent(b *store.Batch, o *SMSC, m *sms.Message, e *keep.Ending, ahead int64) {
 	v := store.MappingOf(m, ahead)
-	if e.Charge != 0 && m.Origin.Tally.Credit.Terms().Undo { // what may be given back
+	if e.Charge != 0 && m.Origin.Tally.Credit.Terms().Undo { // the price may be refunded later
 		v.Price = e.Charge
 	}
 	d.RecordMapping(b, o, &v, e.Answer.PeerID, e.Answer.At+ahead, RecordsEnd(m, e) && m.Parts <= 1 && v.Price == 0)
 }
 
-// RecordMapping does the same with a Mapping, at a time by the wall clock. elsewhere says that the store has it under our id.
+// RecordMapping records a Mapping under a peer's id, as RecordSent does. wall is the time of the
+// wall clock. elsewhere says that the store has the mapping under our id.
 func (d *Matcher) RecordMapping(b *store.Batch, o *SMSC, v *store.Mapping, peerID []byte, wall int64, elsewhere bool) {
 	d.recording.Lock()
 	defer d.recording.Unlock()
@@ -150,23 +151,24 @@ func recordUnder(
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if bytes.Equal(o.recent.find(key), d.record) { // since RecordAnswer
+	if bytes.Equal(o.recent.find(key), d.record) { // recorded by RecordAnswer and unchanged
 		return false
 	}
 	o.recent.add(key, d.record)
 	return true
 }
 
-// isAbout reports whether the addresses of a receipt are those of a message to dest. A
-// receipt has them the other way round; some SMSCs leave them as they were. The ends of the
-// numbers count, because an SMSC may write them in another form. It keeps a wrong form of the
-// id from finding another message.
+// isAbout reports whether the addresses of a receipt match a message to dest. A receipt has the two
+// addresses exchanged, but some SMSCs do not exchange them. Only the last digits are compared,
+// because an SMSC may write numbers in another form. This check keeps a wrongly read id from
+// finding another message.
 func isAbout(receipt *sms.Message, dest []byte) bool {
 	source := receipt.Source().Addr
 	return lastDigit(source) < 0 || lastDigit(dest) < 0 || sameEnd(source, dest) || sameEnd(receipt.Dest().Addr, dest)
 }
 
-// comparedDigits are the digits of a number that every form of it has.
+// comparedDigits is how many of a number's last digits are compared: those that every form of the
+// number has.
 const comparedDigits = 7
 
 // sameEnd reports whether two numbers have the same last digits.
@@ -185,7 +187,7 @@ func sameEnd(a, b []byte) bool {
 	return n > 0
 }
 
-// lastDigit returns where the last digit of an address is, -1 if it has none.
+// lastDigit returns the index of the last digit of an address, or -1 if it has none.
 func lastDigit(b []byte) int {
 	for i := len(b) - 1; i >= 0; i-- {
 		if b[i] >= '0' && b[i] <= '9' {

@@ -5,22 +5,22 @@ import (
 	"hash/maphash"
 )
 
-// recent is what peers' ids stand for, of the latest messages, so that the usual receipt
-// finds its message without the disk. The oldest entries make room for new ones. It is not
-// safe for concurrent use.
+// recent holds the mappings of the latest messages by the peers' ids, so that a receipt usually
+// finds its message without the disk. New entries replace the oldest ones. It is not safe for
+// concurrent use.
 //
-// Entries lie one after the other in chunks without pointers, so that a hundred thousand
-// of them cost the garbage collector nothing.
+// Entries lie one after the other in chunks without pointers, so that a hundred thousand of them
+// cost the garbage collector nothing.
 type recent struct {
 	seed   maphash.Seed
-	places map[uint64]place // by the hash of the key; of two keys with one hash the latest
+	places map[uint64]place // by the hash of the key; if two keys have the same hash, the later one
 	chunks [][]byte
 	first  uint32 // number of the first chunk
-	most   int    // how many chunks there may be
+	most   int    // maximum number of chunks
 	spare  []byte
 }
 
-// A place is where an entry begins: the number of its chunk, and how far from its beginning.
+// A place is where an entry begins: the number of its chunk, and the offset in the chunk.
 type place struct{ chunk, at uint32 }
 
 const recentChunk = 64 << 10
@@ -30,11 +30,11 @@ func newRecent(size int64) *recent {
 	return &recent{seed: maphash.MakeSeed(), places: map[uint64]place{}, most: int(max(size/recentChunk, 2))}
 }
 
-// add records what a key stands for.
+// add stores a value for a key.
 func (r *recent) add(key, value []byte) {
 	n := 4 + len(key) + len(value)
 	if n > recentChunk {
-		return // it is in the store
+		return // the entry is in the store
 	}
 	last := len(r.chunks) - 1
 	if last < 0 || len(r.chunks[last])+n > recentChunk {
@@ -48,7 +48,7 @@ func (r *recent) add(key, value []byte) {
 	r.chunks[last] = append(append(c, key...), value...)
 }
 
-// grow adds a chunk, and forgets the first one if there are too many.
+// grow adds a chunk, and drops the first chunk if there are too many.
 func (r *recent) grow() {
 	if len(r.chunks) == r.most {
 		oldest := r.chunks[0]
@@ -70,14 +70,15 @@ func (r *recent) grow() {
 	r.chunks = append(r.chunks, c)
 }
 
-// entryAt returns the entry of a chunk that begins there.
+// entryAt returns the entry that begins at an offset of a chunk.
 func entryAt(c []byte, at int) (key, value []byte) {
 	keyLen, valueLen := int(binary.BigEndian.Uint16(c[at:])), int(binary.BigEndian.Uint16(c[at+2:]))
 	at += 4
 	return c[at : at+keyLen], c[at+keyLen : at+keyLen+valueLen]
 }
 
-// find returns what a key stands for, nil if that is not known. It is valid until add.
+// find returns the value of a key, or nil if the key is not known. The result is valid until add is
+// called.
 func (r *recent) find(key []byte) []byte {
 	p, ok := r.places[maphash.Bytes(r.seed, key)]
 	if !ok {

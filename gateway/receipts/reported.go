@@ -2,11 +2,11 @@ package receipts
 
 import "sync"
 
-// reported is the ids of the messages with a final state in the last receipts. Such a receipt may
-// come before its message has ended. Then the end must not replace the state by "on its way".
+// reported holds the ids of the messages with a final state in the last receipts. Such a receipt
+// may come before its message has ended. Then the end must not replace the state by "on its way".
 type reported struct {
 	mu   sync.Mutex
-	ids  map[uint64]int // by how often they are in ring
+	ids  map[uint64]int // how often each id is in ring
 	ring [4096]uint64
 	next int
 }

@@ -15,28 +15,28 @@ import (
 	"pmg/store"
 )
 
-// An SMSC holds what is known of the ids of an SMSC, whatever connectors lead to it.
+// An SMSC holds the knowledge about the ids of an SMSC, for all connectors that lead to it.
 type SMSC struct {
 	Name            string
-	Missed          atomic.Bool // it has sent a receipt whose message is not known: it may send what nobody has asked for
-	sendsUnasked    atomic.Bool // it sends receipts that nobody has asked for
+	Missed          atomic.Bool // the SMSC has sent a receipt for an unknown message: it may send unrequested receipts
+	sendsUnasked    atomic.Bool // the SMSC sends receipts that were not requested
 	waitsForAnswers atomic.Bool // receipts are orphans until no answer is due
-	isClear         atomic.Bool // how it writes ids, as far as is known
+	isClear         atomic.Bool // the format of the SMSC's ids is known
 	answers         atomic.Int64
 
 	mu       sync.Mutex
-	ids      string // option
-	byID     bool   // the addresses of receipts do not matter
+	ids      string // the option receipt_ids
+	byID     bool   // the addresses of receipts are ignored
 	learner  peerid.Learner
 	form     form
-	stored   peerid.Stage // what was known when that was stored last
-	storedOn uint32       // the day for which that was stored; 0: it was not in this run
+	stored   peerid.Stage // what was last stored
+	storedOn uint32       // the day for which it was last stored; 0: not stored in this run
 	recent   *recent
 	key      []byte
 	record   []byte
 }
 
-// A form is what was last concluded of the ids of an SMSC.
+// A form is the latest conclusion about the format of an SMSC's ids.
 type form struct {
 	relation peerid.Relation
 	certain  bool
@@ -44,7 +44,8 @@ type form struct {
 	unasked  bool
 }
 
-// Where the form of an SMSC's ids is clear, the first answers and then every so manyth are looked at, to see whether it changes.
+// If the format of an SMSC's ids is clear, only the first answers and then one in a certain number
+// are checked, to notice changes.
 const (
 	firstAnswers = 1000
 	everyAnswer  = 64
@@ -67,7 +68,7 @@ func (d *Matcher) RecordAnswer(o *SMSC, c *config.Connector, m *sms.Message, id 
 	d.learnt(o, changed, grown)
 }
 
-// remember records among the latest messages what an id stands for. The caller holds the lock.
+// remember adds a mapping to the latest messages, under an id. The caller holds the lock.
 func (o *SMSC) remember(v store.Mapping, id []byte) {
 	o.key, _ = peerid.AppendKey(o.key[:0], id, peerid.Same)
 	o.record = v.Append(o.record[:0])
@@ -87,7 +88,7 @@ func (d *Matcher) isUnasked(m *sms.Message) {
 	}
 }
 
-// RecordOf returns what an answer to a message would have recorded, for one that comes late.
+// RecordOf returns the record that a late answer to a message stores.
 func (d *Matcher) RecordOf(l *connector.Link, m *sms.Message) []byte {
 	c := l.Connector.Config()
 	if l.Account != nil || m.Kind != sms.Submit || c.Role() != protocols.Client || convert.Asks(m, c) == 0 {
@@ -97,7 +98,7 @@ func (d *Matcher) RecordOf(l *connector.Link, m *sms.Message) []byte {
 	return v.Append(nil)
 }
 
-// RecordLate records a late answer. The message may have ended, as another copy of it.
+// RecordLate records a late answer. The message may already have ended with another copy.
 func (d *Matcher) RecordLate(l *connector.Link, record, id []byte) {
 	v, err := store.DecodeMapping(record)
 	if err != nil || len(id) == 0 {
@@ -107,8 +108,8 @@ func (d *Matcher) RecordLate(l *connector.Link, record, id []byte) {
 	d.keep.Batches.Write(func(b *store.Batch) { d.RecordMapping(b, o, &v, id, d.node.Clock.Wall(d.node.Clock.Now()), false) })
 }
 
-// concludes reports whether what is known of the SMSC's ids leads to something else than
-// before. The caller holds the lock.
+// concludes reports whether the knowledge about the SMSC's ids leads to another format than before.
+// The caller holds the lock.
 func (o *SMSC) concludes() bool {
 	relation, certain := o.learner.Known()
 	if isClear := certain || o.learner.HasNoNumbers(); isClear != o.isClear.Load() {
@@ -121,8 +122,8 @@ func (o *SMSC) concludes() bool {
 	return true
 }
 
-// grows reports whether clearly more is known than was stored: an answer alone leads to nothing, but must be known after a
-// restart. The caller holds the lock.
+// grows reports whether clearly more is known than was stored. A single answer may not lead to a
+// format, but must still be known after a restart. The caller holds the lock.
 func (o *SMSC) grows() bool {
 	stage := o.learner.Stage()
 	if stage == o.stored {
@@ -173,24 +174,24 @@ func (d *Matcher) learnt(o *SMSC, changed, grown bool) {
 	d.Orphans.lookAgain(o.Name)
 }
 
-// A Match is the message that a receipt belongs to.
+// A Match is the message to which a receipt belongs.
 type Match struct {
 	Mapping store.Mapping
-	Record  []byte         // that the mapping lies in
-	smsc    *SMSC          // under whose name it is recorded
-	key     []byte         // under which it is recorded
-	Says    sms.State      // what the client's receipt says, that of all parts together; Direct sets it
-	More    []*sms.Message // receipts for the other messages that it was joined of, beside the one that direct has made
+	Record  []byte         // the mapping shares its octets with Record
+	smsc    *SMSC          // the SMSC under whose name the message is recorded
+	key     []byte         // the key under which the message is recorded
+	Says    sms.State      // state in the client's receipt, for all parts together; set by Direct
+	More    []*sms.Message // further receipts of Direct, for the other messages from which the message was joined
 }
 
-// Set makes a match of a record.
+// Set sets the match to a decoded record.
 func (f *Match) Set(record []byte) (err error) {
 	f.Record = append(f.Record[:0], record...)
 	f.Mapping, err = store.DecodeMapping(f.Record)
 	return err
 }
 
-// Emptied returns an empty match that has the room of this one.
+// Emptied returns an empty match that reuses the storage of this one.
 func (f *Match) Emptied() Match { return Match{Record: f.Record, key: f.key} }
 
 // Copy returns the match of the same message, which shares nothing with this one.
@@ -200,12 +201,12 @@ func (f *Match) Copy() (copied Match) {
 	return copied
 }
 
-// foundUnder records under which key of an SMSC the message was found.
+// foundUnder records the SMSC and the key under which the message was found.
 func (f *Match) foundUnder(o *SMSC, key []byte) { f.smsc, f.key = o, append(f.key[:0], key...) }
 
 // idsOf returns the ids by which the message of a receipt is looked for. If the id in the text
-// differs from that of the optional parameter, its form may differ, too. Then it does not count if
-// it is a number that can be read in two ways.
+// differs from that of the optional parameter, its form may differ, too. Then an id in the text is
+// ignored if it is a number that can be read in two ways.
 func idsOf(r *sms.Report) [][]byte {
 	if len(r.TextID) == 0 || peerid.IsAmbiguous(r.TextID) {
 		return [][]byte{r.ID}
@@ -235,8 +236,8 @@ func (d *Matcher) Find(o *SMSC, m *sms.Message, f *Match) bool {
 	return found
 }
 
-// keyOf returns the key under which the message of a receipt is recorded. It reports false while the
-// id can be read in more than one way. The caller holds the lock.
+// keyOf returns the key under which the message of a receipt is recorded. ok is false while the id
+// can be read in more than one way. The caller holds the lock.
 func (o *SMSC) keyOf(id []byte) (key []byte, ok bool) {
 	if !o.form.certain && peerid.IsAmbiguous(id) {
 		return nil, false
@@ -249,7 +250,8 @@ func (o *SMSC) keyOf(id []byte) (key []byte, ok bool) {
 	return o.key, ok
 }
 
-// LookUp finds the message of a receipt among all, also those in the store. It may read the disk.
+// LookUp finds the message of a receipt among the latest messages and in the store. It may read the
+// disk.
 func (d *Matcher) LookUp(o *SMSC, m *sms.Message, f *Match) (found bool, failed error) {
 	r, ok := m.Report()
 	if !ok {
@@ -322,8 +324,8 @@ func (d *Matcher) stored(o *SMSC, key []byte) (value []byte, ok bool, err error)
 	return mappingOf(d.keep.Index, value)
 }
 
-// mappingOf returns the mapping that a note of an SMSC's id stands for, which may be in that of our id. It reports false if
-// that was forgotten.
+// mappingOf returns the mapping that a note of an SMSC's id stands for, which may be in that of our
+// id. ok is false if the mapping was dropped.
 func mappingOf(index store.Index, value []byte) (mapping []byte, ok bool, err error) {
 	id, elsewhere := store.Elsewhere(value)
 	if !elsewhere {

@@ -16,7 +16,7 @@ import (
 	"pmg/store"
 )
 
-// SMSCs has what is known of the ids of each SMSC, in memory and in the store.
+// SMSCs holds the knowledge about the ids of all SMSCs, in memory and in the store.
 type SMSCs struct {
 	node  *node.Node
 	keep  *keep.Keeper
@@ -24,9 +24,9 @@ type SMSCs struct {
 
 	mu        sync.Mutex
 	all       map[string]*SMSC
-	forms     map[string]form // of earlier runs, by the SMSC; a form that is in force is the SMSC's
-	unasked   atomic.Bool     // an SMSC sends receipts that nobody has asked for
-	forgotten uint32          // guarded by the tick: the day before which ids were forgotten; 0: none were
+	forms     map[string]form // forms stored by earlier runs, by SMSC; the SMSC has the form in force
+	unasked   atomic.Bool     // an SMSC sends receipts that were not requested
+	forgotten uint32          // ids were dropped before this day; 0: never; used by the tick only
 }
 
 // Of returns the SMSC of a connector.
@@ -57,7 +57,7 @@ func (s *SMSCs) Of(c *config.Connector) *SMSC {
 	return o
 }
 
-// Forms returns how the SMSCs of all connectors write ids, in the order of the configuration.
+// Forms returns the formats of the ids of all connectors' SMSCs, in the order of the configuration.
 func (s *SMSCs) Forms() (all []IDForm) {
 	cfg, seen := s.node.Config(), map[string]bool{}
 	for i := range cfg.Connectors {
@@ -80,7 +80,7 @@ func (s *SMSCs) Forms() (all []IDForm) {
 	return all
 }
 
-// keepForm stores what is known of an SMSC's ids.
+// keepForm stores the knowledge about an SMSC's ids.
 func (s *SMSCs) keepForm(o *SMSC) {
 	day := store.DayOf(s.node.Clock.Wall(s.node.Clock.Now()))
 	unasked := uint8(0)
@@ -119,10 +119,10 @@ func (s *SMSCs) Load() error {
 	return nil
 }
 
-// maxForms bounds how many are read: those of some days, of each SMSC.
+// maxForms is the maximum number of stored forms that are read: those of a few days, for each SMSC.
 const maxForms = 100_000
 
-// renew stores again what was stored some days ago, before it is forgotten.
+// renew stores forms again that were stored some days ago, before they are dropped.
 func (s *SMSCs) renew(today, days uint32) {
 	var old []*SMSC
 	s.mu.Lock()

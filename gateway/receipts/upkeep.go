@@ -1,6 +1,6 @@
 package receipts
 
-// LookAfter looks after what is known of receipts, about once a second.
+// LookAfter does the regular work for receipts. It is called about once a second.
 func (d *Matcher) LookAfter(now int64) {
 	d.tidyReceipts(now)
 	d.Orphans.count()
@@ -8,11 +8,11 @@ func (d *Matcher) LookAfter(now int64) {
 	d.waits.check(now)
 }
 
-// EndOrphans waits until no orphan is looked at any more.
+// EndOrphans waits until no orphan is being handled.
 func (d *Matcher) EndOrphans() {
 	d.Orphans.end()
 	d.Orphans.count()
 }
 
-// EndWaits waits until no more receipts of long messages that wait for parts are sent.
+// EndWaits waits until no receipts of waiting long messages are being sent.
 func (d *Matcher) EndWaits() { d.waits.Wait() }

@@ -16,8 +16,8 @@ import (
 type waits struct {
 	matcher *Matcher
 	node.Single
-	next  atomic.Int64 // when it is looked for them next, by the engine's clock
-	swept atomic.Int64 // those that began to wait before this time of the wall clock have got their receipt
+	next  atomic.Int64 // time of the next search, by the engine's clock
+	swept atomic.Int64 // messages that began to wait before this time of the wall clock have got their receipts
 }
 
 const (
@@ -25,9 +25,9 @@ const (
 	// time at which a message began to, and what the ids of its parts have in common; the value is the
 	// store.Mapping of one of its parts.
 	sweptKey = "swept"
-	// waitsEvery is how often it is looked for those that have waited for long enough.
+	// waitsEvery is the interval of the searches for messages that have waited long enough.
 	waitsEvery = int64(60e9)
-	// waitsAtATime is how many the store reads at a time.
+	// waitsAtATime is how many waiting messages are read from the store at a time.
 	waitsAtATime = 1000
 )
 
@@ -54,12 +54,12 @@ func (w *waits) check(now int64) {
 	}
 }
 
-// errEnough ends the reading of the store.
+// errEnough stops the reading of the store.
 var errEnough = errors.New("enough was read")
 
 // tell sends clients what is known of the messages that have waited for long enough.
 func (w *waits) tell() error {
-	if w.swept.Load() == 0 { // of earlier runs
+	if w.swept.Load() == 0 { // first call: the value of earlier runs must be read
 		value, ok, err := w.matcher.keep.Index.Lookup(store.KindWait, []byte(sweptKey))
 		if err != nil {
 			return err

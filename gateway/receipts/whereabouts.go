@@ -26,8 +26,8 @@ import (
 // The highest bit of the state says that there are all of these: earlier values begin with the state. The next one says
 // that no SMSC has taken the message.
 const (
-	endedTail    = 10 // from the state on
-	endedLengths = 3  // before it
+	endedTail    = 10 // octets from the state on
+	endedLengths = 3  // octets in front of the state
 	endedMore    = 0x80
 	endedUntaken = 0x40
 )
@@ -47,7 +47,7 @@ func (d *Matcher) RecordEnd(b *store.Batch, m *sms.Message, e *keep.Ending, ahea
 	case events.Sent:
 		f.State = sms.StateEnroute
 		v.TakenBy(e.Lane.Connector, e.Answer.PeerID, m)
-	case events.Cut: // its parts are on their way
+	case events.Cut: // the parts of the message are on their way
 		f.State = sms.StateEnroute
 	default:
 		v.ReportedBy(e.Lane.Connector)
@@ -75,7 +75,7 @@ func (d *Matcher) recordReport(now int64, of *store.Mapping, r *sms.Report) bool
 	if f.Since == 0 {
 		f.Since = d.node.Clock.Wall(now)
 	}
-	f.Since = max(f.Since, v.Arrived) // the times of an SMSC are often those of whole minutes
+	f.Since = max(f.Since, v.Arrived) // the times of an SMSC are often whole minutes
 	d.keep.Batches.Write(func(b *store.Batch) {
 		d.told.add(v.ID)
 		d.recordState(b, v, &f)
@@ -94,19 +94,19 @@ func (d *Matcher) recordState(b *store.Batch, v store.Mapping, f *Fate) {
 		return
 	}
 	submitted, _ := sms.ReadSubmitted(v.Submitted)
-	for _, j := range submitted.Joined { // by which clients know it
+	for _, j := range submitted.Joined { // ids by which clients know the message
 		b.Note(store.KindEnded, binary.BigEndian.AppendUint64(nil, j.ID), d.record, today)
 	}
 }
 
-// A Fate is what is recorded of a message that has left.
+// A Fate is the recorded outcome of a message that has left.
 type Fate struct {
 	State   sms.State
-	Error   uint8  // in the form of answers to queries
-	Since   int64  // by the wall clock
-	Untaken bool   // as sms.Report has it, and so are the others
-	Parts   uint8  // 0: not known
-	Err     []byte // sms.Report.AppendError
+	Error   uint8  // error code as in answers to queries
+	Since   int64  // time of the outcome, by the wall clock
+	Untaken bool   // this and the next fields are as in sms.Report
+	Parts   uint8  // number of parts; 0: not known
+	Err     []byte // encoded by sms.Report.AppendError
 	Answer  []byte
 }
 
@@ -123,7 +123,7 @@ func (f *Fate) append(b []byte) []byte {
 
 // FateOf returns what is recorded of a message that has left, by our id. It reports false if nothing is.
 func (d *Matcher) FateOf(id uint64) (v store.Mapping, f Fate, ok bool, err error) {
-	if err := d.keep.Batches.SyncSoon(); err != nil { // what was recorded last is in the open batch
+	if err := d.keep.Batches.SyncSoon(); err != nil { // the latest outcome may be in the open batch
 		return v, f, false, err
 	}
 	value, ok, err := d.keep.Index.Lookup(store.KindEnded, binary.BigEndian.AppendUint64(nil, id))
@@ -175,7 +175,7 @@ func cutFate(value []byte) (mapping []byte, f Fate, err error) {
 
 // A Known is what is known of a message: the entry of one that the store keeps, or what is recorded of one that has left.
 type Known struct {
-	store.Entry // its Record is nil if the message has left
+	store.Entry // Record is nil if the message has left
 	Left        store.Mapping
 	Fate        Fate
 }

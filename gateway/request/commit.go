@@ -10,17 +10,18 @@ import (
 type commits struct {
 	mu      sync.Mutex
 	waiting []*commit // in the order of their positions
-	failed  bool      // the last one has failed: what it had may be in the store until the next
+	failed  bool      // the last commit has failed: its changes may be in the store until the next commit
 }
 
-// A commit is waited for by all requests that have written to its batch.
+// A commit is a pending commit. All requests that have written to its batch wait for it.
 type commit struct {
 	at    store.Position
-	ended chan struct{} // closed then
-	err   error         // once it has ended
+	ended chan struct{} // closed when the commit has ended
+	err   error         // result, set before ended is closed
 }
 
-// wait returns the commit of a position, which has not ended. It is called while that is written.
+// wait returns the pending commit of a position. It is called while the batch is written, so the
+// commit has not ended.
 func (c *commits) wait(at store.Position) *commit {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -48,7 +49,7 @@ func (d *Requests) Committed(upTo store.Position, err error) {
 	c.waiting = c.waiting[:left]
 }
 
-// haveFailed reports whether the content of a commit that has failed may be in the store.
+// haveFailed reports whether changes of a failed commit may be in the store.
 func (c *commits) haveFailed() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -8,7 +8,8 @@ import (
 	"pmg/gateway/intake"
 )
 
-// turns keep the receipts about a message in the order in which they came: one goes on when the one before has ended.
+// turns keep the receipts of a message in the order of their arrival: a receipt is handled when the
+// previous one has ended.
 type turns struct {
 	seed maphash.Seed
 	of   [256]sync.Mutex
@@ -24,8 +25,9 @@ func (t *turns) wait(id []byte) (end func()) {
 	return m.Unlock
 }
 
-// Deliver takes in a message from a mobile, or a receipt, that an SMSC has brought by a request. It returns the
-// result when that is stored. from is the request's own, and has no account.
+// Deliver takes in a message from a mobile, or a receipt, that an SMSC has brought by a request. It
+// returns the result after the message is stored. from is the source of this request, and has no
+// account.
 func (d *Requests) Deliver(from *connector.Source, fill Fill) Result {
 	g := d.newGroup(from, 1)
 	defer func() {

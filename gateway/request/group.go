@@ -13,25 +13,26 @@ import (
 	"pmg/store"
 )
 
-// A group is messages of a request that are stored together, and the executor of their acceptance: it goes on with each
-// on the goroutine of the request, and commits all when finish says so.
+// A group is a number of messages of a request that are stored together. It is also the executor of
+// their acceptance: it handles each message on the goroutine of the request, and finish commits all
+// of them.
 type group struct {
 	requests *Requests
 	acceptor *accept.Acceptor[int]
 	from     *connector.Source
 	work     Work
 	claim    func(*store.Batch, []Result)
-	results  []Result // of the whole request
+	results  []Result // results of the whole request
 	after    int64    // the request is not answered before this time
-	unread   []int    // messages that were not submitted
-	held     []string // keys of the whole request
-	endTurn  func()   // passes the turn to the next receipt of a message; nil: there is none
+	unread   []int    // indexes of messages that were not submitted
+	held     []string // keys in use by the whole request
+	endTurn  func()   // passes the turn to the next receipt of the message; nil: no turn is held
 
-	next   int // the first message of the group
-	places int // short messages, and messages that were refused
+	next   int // index of the group's first message
+	places int // number of short messages and refused messages in the group
 	keyed  []keyed
-	stores []accept.Pending[int] // that are to be stored
-	ready  []keep.Accepted       // that are to be given to their lanes
+	stores []accept.Pending[int] // messages that must be stored
+	ready  []keep.Accepted       // messages that must be given to their lanes
 }
 
 // A keyed is a message of a group that has a key.
@@ -95,7 +96,7 @@ func (g *group) finish(end int) {
 	g.next, g.places, g.unread = end, 0, g.unread[:0]
 }
 
-// goOn stores what is to be stored, and gives lanes what they are to have.
+// goOn stores the pending messages, and gives stored messages to their lanes.
 func (g *group) goOn() {
 	if len(g.stores) > 0 {
 		code := keep.CodeOf(g.commit())
@@ -108,7 +109,7 @@ func (g *group) goOn() {
 	g.requests.pushAll(g.ready)
 	clear(g.stores)
 	clear(g.keyed)
-	g.stores, g.keyed, g.ready = g.stores[:0], g.keyed[:0], nil // the lanes have what was ready
+	g.stores, g.keyed, g.ready = g.stores[:0], g.keyed[:0], nil // the lanes have got the messages
 }
 
 func (g *group) commit() error {
@@ -126,7 +127,7 @@ func (g *group) commit() error {
 	return c.err
 }
 
-// add adds what the group stores, and what became of messages with keys, to a batch.
+// add adds the group's messages, and the results of messages with keys, to a batch.
 func (g *group) add(b *store.Batch) {
 	for _, p := range g.stores {
 		g.requests.keep.Add(b, p.Accepted)

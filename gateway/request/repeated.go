@@ -34,7 +34,7 @@ var (
 	ErrOther    = errors.New("another request had this key")
 )
 
-// keys are the requests with a key that are being carried out.
+// keys are the keys of requests that are being carried out.
 type keys struct {
 	mu    sync.Mutex
 	under map[string]struct{}
@@ -50,7 +50,7 @@ func (k *keys) begin(key string) bool {
 	return true
 }
 
-// end ends what begin has begun with keys.
+// end releases keys that begin has reserved.
 func (k *keys) end(keys ...string) {
 	if len(keys) == 0 {
 		return
@@ -112,13 +112,13 @@ func (d *Requests) SubmitOnce(
 	return true, nil
 }
 
-// claimKey adds to a batch what became of the messages of a key.
+// claimKey adds the results of the messages of a key to a batch.
 func (d *Requests) claimKey(b *store.Batch, key string, payload [sha256.Size]byte, results []Result) {
 	today := store.DayOf(d.node.Clock.Wall(d.node.Clock.Now()))
 	b.Claim(store.KindRequest, []byte(key), appendResults(payload, results), today)
 }
 
-// earlier returns what became of the messages of an earlier request, nil if there was none with the key.
+// earlier returns the results of an earlier request with the key, or nil if there was none.
 func (d *Requests) earlier(key string, payload [sha256.Size]byte) ([]Result, error) {
 	var value []byte
 	var ok bool

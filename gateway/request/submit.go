@@ -35,45 +35,45 @@ func New(n *node.Node, k *keep.Keeper, t *route.Table, i *intake.Checker, r *rec
 	}
 }
 
-// A Result is what became of a message of a request.
+// A Result is the result of one message of a request.
 type Result struct {
-	ID     uint64    // by which the client knows it, if Code is OK
-	Code   sms.Code  // why it was refused
-	Step   string    // of intake that has refused it
-	Why    string    // what the plugin says that has refused it
-	Parts  int       // short messages that it has become
-	Price  sms.Money // of a preview: what each of them would cost
-	Cost   sms.Money // of a preview: what the message would cost
-	Parked bool      // no route leads anywhere, and an operator will decide
+	ID     uint64    // id by which the client knows the message, if Code is OK
+	Code   sms.Code  // OK, or the reason of the refusal
+	Step   string    // the step of intake that has refused the message
+	Why    string    // text of the plugin that has refused the message
+	Parts  int       // number of short messages
+	Price  sms.Money // in a preview: the price of each short message
+	Cost   sms.Money // in a preview: the price of the whole message
+	Parked bool      // the message has no route, and an operator will decide
 
-	Repeated bool  // it was submitted before with its key, and this became of it
-	Err      error // why its key cannot be used, or that its client is gone; nothing else counts then
+	Repeated bool  // the message was submitted before with the same key, and this is the earlier result
+	Err      error // why the key cannot be used, or that the client is gone; then the other fields are not used
 }
 
-// A Fill makes m a message that a request submits. Times are by the wall clock.
+// A Fill sets the fields of a message that a request submits. Times are by the wall clock.
 type Fill func(m *sms.Message) sms.Code
 
 // An Item is a message of a request.
 type Item struct {
 	Fill    Fill
-	Strict  bool              // it needs a sender, and a recipient whose country is known
-	Parts   int               // short messages that it may become at the most; 0: as many as its account allows
-	Key     string            // by which it is known if it comes again, the account's own; empty: it has none
-	Payload [sha256.Size]byte // hash of what is asked for, with a key
+	Strict  bool              // the message needs a sender, and a recipient with a known country
+	Parts   int               // maximum number of short messages; 0: the account's limit
+	Key     string            // the account's key for repetitions of the request; empty: none
+	Payload [sha256.Size]byte // with Key: a hash of the contents of the request
 }
 
-// Work is the messages of a request. They are read one by one, when it is their turn, so that a request costs nothing for
-// those that are not.
+// Work is the messages of a request. They are read one by one when they are submitted, so that
+// messages that are not submitted cost nothing.
 type Work struct {
-	N      int                        // how many there are
-	Item   func(i int) (Item, bool)   // reads message i; false: it cannot be submitted
-	Became func(i int, result Result) // is called, in their order, with what became of those that were
+	N      int                        // number of messages
+	Item   func(i int) (Item, bool)   // reads message i; false: the message cannot be submitted
+	Became func(i int, result Result) // called with the result of each submitted message, in their order
 }
 
-// Submit runs the steps of intake on the messages of a request, and returns the outcome of each when the accepted ones
-// are stored. from is the request's own. Until ctx is done it waits for the account's rate. From then on no further
-// messages are submitted, as their client is gone: Err says so. Those that were accepted by then are stored all the
-// same.
+// Submit runs the steps of intake on the messages of a request, and returns the outcome of each
+// when the accepted ones are stored. from is the source of this request. Submit waits for the
+// account's rate until ctx ends. When ctx ends, the client is gone: further messages are not
+// submitted, and their results have an Err. Messages that were already accepted are still stored.
 func (d *Requests) Submit(ctx context.Context, from *connector.Source, items []Item) []Result {
 	results := make([]Result, len(items))
 	d.SubmitAll(ctx, from, Work{
@@ -84,18 +84,19 @@ func (d *Requests) Submit(ctx context.Context, from *connector.Source, items []I
 	return results
 }
 
-// SubmitAll is Submit for messages that are read one by one.
+// SubmitAll submits messages as Submit does, but reads them one by one.
 func (d *Requests) SubmitAll(ctx context.Context, from *connector.Source, w Work) {
 	d.submit(ctx, from, w, nil)
 }
 
 // How a request with many messages leaves room for those of others.
 const (
-	atOnce = 64 // short messages that are in one commit, and given to lanes together
-	inARow = 8  // short messages that are taken before other goroutines have their turn
+	atOnce = 64 // number of short messages that one commit contains and that are given to lanes together
+	inARow = 8  // number of short messages that are handled before other goroutines get their turn
 )
 
-// submit is Submit. claim, which may be nil, adds to the batch that stores the messages, of which there is one then.
+// submit implements Submit. claim may be nil. Otherwise it adds to the batch that stores the
+// messages, and then all messages are in one commit.
 func (d *Requests) submit(ctx context.Context, from *connector.Source, w Work, claim func(*store.Batch, []Result)) {
 	g := d.newGroup(from, w.N)
 	g.work, g.claim = w, claim

@@ -5,8 +5,8 @@ import "pmg/store"
 // A Disk is a durable store whose commits end when the test says so, and how.
 type Disk struct {
 	store.Store
-	Permits chan error // one for each commit
-	Begun   chan int   // changes of each commit
+	Permits chan error // receives the result of each commit
+	Begun   chan int   // sends the number of changes of each commit
 }
 
 // NewDisk returns a disk without messages.

@@ -114,7 +114,7 @@ func Occupy(s *connector.Share, n int64) {
 	}
 }
 
-// Made returns what a gateway has made itself and its lanes have not been given yet.
+// Made returns the messages of the gateway that were not given to their lanes yet.
 func Made(k *keep.Keeper) []keep.Own {
 	all, _ := k.Outgoing.Waiting()
 	return all

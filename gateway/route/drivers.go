@@ -24,10 +24,10 @@ func (r *routes) partsOf(p sms.Protocol) protocols.PartNamer {
 // A speaker is the driver of a protocol that a connector speaks.
 type speaker struct {
 	protocols.Driver
-	parts protocols.PartNamer // nil: the protocol has no field for that
+	parts protocols.PartNamer // nil: the protocol has no fields for parts
 }
 
-// addDriver records who speaks a protocol.
+// addDriver adds the driver of a protocol that a connector speaks.
 func (r *routes) addDriver(d protocols.Driver) {
 	p := int(d.Protocol())
 	if p >= len(r.drivers) {

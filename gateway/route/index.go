@@ -22,13 +22,13 @@ import (
 // T is what newIndex made of the targets, so that no message causes a lookup by name. It is safe for concurrent use.
 type index[T any] struct {
 	routes []Route[T]
-	rows   map[key][]int // indices of routes, ascending
-	// those of the routes that ask for networks, which have no rows
+	rows   map[key][]int // ascending indexes of routes
+	// the same for routes with networks, which are not in rows
 	byNetwork map[networkKey][]int
 	// The lengths of destination prefixes that must be looked up: those of the
 	// routes for any account, and those of the routes for one account.
 	anyLengths, accountLengths []int
-	keywords                   bool // a route asks for one
+	keywords                   bool // a route has keywords
 }
 
 // A key is a key of the index of routes.
@@ -46,20 +46,21 @@ const noNetwork sms.Network = 1
 // A Route holds the targets of the messages that match it.
 type Route[T any] struct {
 	Targets []Target[T]
-	Index   int // in the configuration
+	Index   int // index in the configuration
 
 	from     string
 	source   []byte
-	keywords []string // in capitals
-	tags     []string // one of which the message must have
-	weighted bool     // targets are picked by their weights
-	best     bool     // the target is picked that delivers most
-	cheapest bool     // the one of the lowest cost, of those that deliver at least this much of connector.MostQuality
+	keywords []string // upper-case keywords
+	tags     []string // the message must have one of these tags
+	weighted bool     // targets are chosen by their weights
+	best     bool     // the target with the best delivery is chosen
+	cheapest bool     // the cheapest target is chosen that delivers at least this share of connector.MostQuality
 	least    int
-	// routes with the same targets at the same positions have it in common, others with a probability of 1 in 65,536
+	// equal for routes with the same targets in the same order; others are equal with a probability of
+	// 1 in 65,536
 	number   uint16
 	picks    atomic.Uint64
-	taken    *atomic.Int64 // messages; equal routes of configurations that follow each other share it
+	taken    *atomic.Int64 // number of messages; equal routes of successive configurations share the counter
 	identity identity
 }
 
@@ -132,9 +133,9 @@ func (x *index[T]) lengthsOf(account string) *[]int {
 	return &x.accountLengths
 }
 
-// Traits are what routes ask of a message. Its addresses have no '+' in front.
+// Traits are the properties of a message that routes depend on. The addresses have no '+' in front.
 type Traits struct {
-	Account      string // "": it comes from an SMSC
+	Account      string // "": the message comes from an SMSC
 	From         string // the connector that it arrived on
 	Dest, Source []byte
 	Keyword      string
@@ -142,7 +143,7 @@ type Traits struct {
 	Network      sms.Network
 }
 
-// traitsOf returns those of a message, all but its keyword.
+// traitsOf returns the traits of a message, except its keyword.
 func traitsOf(m *sms.Message) Traits {
 	return Traits{
 		Account: m.Origin.Account, From: m.Origin.Connector, Dest: withoutPlus(m.Dest().Addr),
@@ -175,7 +176,7 @@ func (x *index[T]) Route(of *Traits) (*Route[T], bool) {
 // anyKeyword is a keyword that no text has, and each route with keywords takes.
 const anyKeyword = "\x00"
 
-// DependsOnKeyword reports whether it depends on a message's keyword which route is its.
+// DependsOnKeyword reports whether the choice of a message's route depends on its keyword.
 func (x *index[T]) DependsOnKeyword(of Traits) bool {
 	if !x.keywords {
 		return false
@@ -242,7 +243,7 @@ func (r *Route[T]) PickUntried(tried uint16, together uint64, up func(T) bool) (
 	return 0, false
 }
 
-// isIn reports whether a position is in a set. Those that no bit is left for always are.
+// isIn reports whether a position is in a set. Positions beyond the bits of the set always are.
 func isIn(set uint16, position int) bool {
 	return set != 0 && (position >= 16 || set>>position&1 != 0)
 }
@@ -265,12 +266,12 @@ func (r *Route[T]) pickWeighted(tried uint16, together uint64, up func(T) bool) 
 	if together == 0 {
 		together = r.picks.Add(1)
 	}
-	place, _ := bits.Mul64(together*golden, total) // of the multiple, scaled to total
+	place, _ := bits.Mul64(together*golden, total) // the multiple, scaled to the range of total
 	for i := range r.Targets {
 		if isIn(tried, i) || !up(r.Targets[i].To) {
 			continue
 		}
-		position, ok = i, true // the last one, if a target went down after it was counted
+		position, ok = i, true // the last target, in case a target went down after it was counted
 		if place < r.Targets[i].Weight {
 			break
 		}

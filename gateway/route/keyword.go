@@ -20,11 +20,11 @@ import (
 // It is safe for concurrent use.
 type keywords struct {
 	mu    sync.Mutex
-	of    map[string]firstPart // by what the parts have in common
-	order []string             // of of, the oldest first
+	of    map[string]firstPart // first parts by the key that all parts share
+	order []string             // keys of of, the oldest first
 }
 
-// A firstPart is the keyword of a first part, and when that came.
+// A firstPart is the keyword of a first part, and the time of its arrival.
 type firstPart struct {
 	keyword string
 	at      int64 // by the wall clock
@@ -55,7 +55,7 @@ func (t *Table) keywordOf(m *sms.Message) (keyword string, known bool) {
 func (t *Table) firstOf(m *sms.Message) (key string, first bool) {
 	if m.Parts > 1 {
 		if m.ID == 0 {
-			return "", true // its parts are not made yet
+			return "", true // the message is not cut into parts yet
 		}
 		return string(binary.BigEndian.AppendUint64(nil, m.WholeID())), m.Part == 0
 	}
@@ -63,7 +63,7 @@ func (t *Table) firstOf(m *sms.Message) (key string, first bool) {
 	if !ok || p.Total < 2 {
 		return "", true
 	}
-	b := append(append([]byte("part "), m.Origin.Account...), 0) // longer than the others
+	b := append(append([]byte("part "), m.Origin.Account...), 0) // longer than other keys
 	b = append(append(b, m.Origin.Connector...), 0)
 	for _, a := range [...]sms.Address{m.Source(), m.Dest()} {
 		b = append(append(b, a.Addr...), 0)

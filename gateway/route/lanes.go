@@ -16,7 +16,7 @@ import (
 type lanes struct {
 	mu  sync.Mutex
 	all atomic.Pointer[[]*connector.Lane]
-	by  sync.Map // laneKey → *connector.Lane
+	by  sync.Map // maps laneKey to *connector.Lane
 }
 
 type laneKey struct {
@@ -110,7 +110,7 @@ func (t *Table) ClientLane(account string, context []byte) *connector.Lane {
 // mostEndpoints is how many servers of an account have lanes of their own. What is for others shares one.
 const mostEndpoints = 64
 
-// otherEndpoints is the name of the lane that the others share.
+// otherEndpoints is the name of the lane that further servers share.
 const otherEndpoints = "other servers"
 
 // endpoint returns the name of the lane for an endpoint of an account.

@@ -29,7 +29,7 @@ func (t *Table) togetherOf(m *sms.Message) uint64 {
 // hashOf returns a number that messages with the same account, addresses and reference have in
 // common. It is not 0.
 func hashOf(m *sms.Message, reference uint64) uint64 {
-	const offset, prime = 0xcbf29ce484222325, 0x100000001b3 // of FNV-1a
+	const offset, prime = 0xcbf29ce484222325, 0x100000001b3 // constants of FNV-1a
 	h := uint64(offset)
 	add := func(b byte) { h = (h ^ uint64(b)) * prime }
 	for i := range len(m.Origin.Account) {

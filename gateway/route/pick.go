@@ -29,14 +29,14 @@ func (t target) cost(m *sms.Message, wall int64) int64 {
 	return int64(price)
 }
 
-// noCost is more than any price.
+// noCost is higher than any price.
 const noCost = math.MaxInt64 / 4
 
-// A choice is that of a target for a message, by the policy of its route.
+// A choice is the choice of a target for a message, by the policy of its route.
 type choice struct {
 	route    *Route[target]
 	m        *sms.Message
-	together uint64 // of the parts of one message
+	together uint64 // equal for all parts of one message
 	wall     int64
 }
 
@@ -79,7 +79,7 @@ func (c *choice) untried(tried uint16, up func(target) bool) (position int, ok b
 }
 
 const (
-	// alike is how much better a target must be than one in front of it.
+	// alike is the difference in quality above which a target is better than one in front of it.
 	alike = 20
 	// Of so many messages, about one goes to any target that is up: so it is known when one has become better.
 	triedOf = 32

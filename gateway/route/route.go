@@ -17,7 +17,7 @@ import (
 type target struct {
 	lane    *connector.Lane
 	clients *connector.Connector
-	costs   *prices.List // that its SMSC charges; nil: that is not known
+	costs   *prices.List // prices of the target's SMSC; nil: not known
 }
 
 func (t target) up() bool {
@@ -34,13 +34,13 @@ func (t target) up() bool {
 type routes struct {
 	table    *index[target]
 	accounts map[string]*config.Account
-	sessions map[string]bool // accounts whose sessions are given messages
+	sessions map[string]bool // accounts whose sessions get messages
 	single   bool            // there is only one account
-	drivers  []speaker       // by protocol
+	drivers  []speaker       // index: protocol
 
 	connectors map[string]*config.Connector
-	validity   bool // limitValidity has something to do
-	forced     bool // an account gets receipts that it does not ask for
+	validity   bool // an option sets or limits the validity of messages
+	forced     bool // an account gets receipts that it does not request
 }
 
 // newRoutes builds the routes of a configuration whose connectors exist.
@@ -106,7 +106,7 @@ func (t *Table) accountLane(cfg *config.Config, account, endpoint string) *conne
 				if !cfg.Accounts[i].MayUse(cc) || (cc.Transport() == config.BySession) == (endpoint != "") {
 					continue
 				}
-				if c := t.Connector(cc.Name); c != nil { // nil: a reload has just removed it
+				if c := t.Connector(cc.Name); c != nil { // nil: a reload has just removed the connector
 					made = t.lanes.find(key) == nil
 					return c
 				}
@@ -188,9 +188,9 @@ func (t *Table) lead(m *sms.Message) (*connector.Lane, *Route[target]) {
 
 // A Way is where a target of a message's route leads.
 type Way struct {
-	Target int // its position in the route
+	Target int // position of the target in the route
 	Lane   *connector.Lane
-	Back   bool // to where the message comes from, so that it is refused if the route chooses it
+	Back   bool // the target leads to the sender of the message, so that the message is refused if the route chooses the target
 }
 
 // Ways returns the index of a message's route in the configuration, and where its targets lead for it. It reports false if no

@@ -18,8 +18,8 @@ type Table struct {
 	node   *node.Node
 	keep   *keep.Keeper
 	logins *login.Logins
-	policy *connector.Policy     // of new lanes
-	serve  func(*connector.Lane) // is called for new lanes to webhooks
+	policy *connector.Policy     // policy of new lanes
+	serve  func(*connector.Lane) // called for new lanes to webhooks
 
 	routes     atomic.Pointer[routes]
 	connectors atomic.Pointer[[]*connector.Connector]
@@ -57,7 +57,7 @@ func (t *Table) Apply(cfg *config.Config, lists map[string]*prices.List) {
 	}
 }
 
-// Account returns the options of an account, nil if there is none of that name.
+// Account returns the options of an account, or nil if there is no such account.
 func (t *Table) Account(name string) *config.Account { return t.routes.Load().accounts[name] }
 
 // defaultParked is how many messages of SMSCs may be parked, which have no account.

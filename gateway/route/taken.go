@@ -58,7 +58,7 @@ type identity [sha256.Size]byte
 
 func identityOf(r *config.Route) (id identity) {
 	h := sha256.New()
-	fmt.Fprintf(h, "%#v", *r) // with the prefixes of its file
+	fmt.Fprintf(h, "%#v", *r) // the route includes the prefixes of its file
 	h.Sum(id[:0])
 	return id
 }

@@ -8,17 +8,17 @@ type backlog[R any] struct {
 	receive func(now int64, l *connector.Link, r R)
 }
 
-// add makes a PDU wait.
+// add adds a PDU that waits.
 func (b *backlog[R]) add(l *connector.Link, r R) { b.of[l] = append(b.of[l], r) }
 
-// goOn handles the PDUs that came behind one that is decided now.
+// goOn handles the waiting PDUs after the decision.
 func (b *backlog[R]) goOn(now int64, l *connector.Link) {
 	for _, next := range b.take(l) {
 		b.receive(now, l, next)
 	}
 }
 
-// take removes and returns what waits.
+// take removes and returns the waiting PDUs.
 func (b *backlog[R]) take(l *connector.Link) []R {
 	all := b.of[l]
 	delete(b.of, l)

@@ -94,7 +94,7 @@ func (c *Conversation[R]) do(now int64, l *connector.Link, r R, a protocols.Acti
 			c.Quiet(now, l)
 			return
 		}
-		c.port.LoggingOut(now, l) // Quiet follows
+		c.port.LoggingOut(now, l) // the lane calls Quiet later
 	case protocols.SendClose:
 		c.waitRoom.settle(now, l)
 		l.Enter(connector.Ended)
@@ -130,7 +130,7 @@ func (c *Conversation[R]) do(now int64, l *connector.Link, r R, a protocols.Acti
 
 // admitted answers a login.
 func (c *Conversation[R]) admitted(now int64, l *connector.Link, r R, result login.Result) {
-	if l.HasEnded() { // it was logged out while its password was being checked
+	if l.HasEnded() { // the session was logged out while its password was being checked
 		if result.Account != nil {
 			result.Account.End(l.Remote.Addr())
 		}

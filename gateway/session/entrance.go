@@ -25,7 +25,7 @@ func (e *entrance[R]) message(now int64, l *connector.Link, r R) {
 	*s = intake.Submission{
 		Way: intake.Submitted, From: &l.Source, Session: l, PDU: e.port.PDU(r), Room: e.acceptor.Room(), Waits: true,
 	}
-	if l.Account == nil { // what waited would keep the answers to our own requests behind it
+	if l.Account == nil { // waiting would delay the answers to our own requests
 		s.Way, s.Waits = intake.Delivered, false
 	}
 	e.acceptor.Submit(now, Sender[R]{l, r}, s)

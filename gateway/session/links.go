@@ -11,6 +11,8 @@ import (
 	"pmg/protocols"
 )
 
+// repeatTrouble is how long the same reason is not logged again.
+//
 // The log shows the life of a session to an SMSC at level info: connected, bound, over
 // with the reason, and why an attempt failed. The same reason is logged again after
 // repeatTrouble only.

@@ -11,7 +11,7 @@ type logins[R any] struct {
 	sessions *Sessions
 	port     Port[R]
 	open     map[*connector.Link]*openLogin[R]
-	waiting  connector.Delayed[*openLogin[R]] // until the time at which their passwords are checked
+	waiting  connector.Delayed[*openLogin[R]] // logins that wait for the time at which their passwords may be checked
 	decided  func(now int64, l *connector.Link, r R, result login.Result)
 	behind   *backlog[R]
 }
@@ -20,7 +20,7 @@ type logins[R any] struct {
 type openLogin[R any] struct {
 	login   *login.Attempt
 	request R
-	working bool // its password is being checked, or plugins are asked, which needs the request
+	working bool // a password check or plugins need the request at present
 }
 
 // begin begins a client's login. Requests that follow it wait until it is decided.

@@ -15,7 +15,7 @@ func (c *Conversation[R]) Unbind(now int64, l *connector.Link) {
 	case l.LeavingAt == 0:
 		l.Enter(connector.Leaving)
 		l.LeavingAt = now
-		c.port.LoggingOut(now, l) // Quiet follows
+		c.port.LoggingOut(now, l) // the lane calls Quiet later
 	}
 }
 

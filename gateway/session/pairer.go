@@ -16,7 +16,7 @@ type pairer[R any] struct {
 	port      Port[R]
 	replies   *replies[R]
 	room      *waitRoom[R]
-	answering *config.Connector // whose SMSC is:
+	answering *config.Connector // options of the connector to whose SMSC smsc belongs
 	smsc      *receipts.SMSC
 }
 
@@ -81,7 +81,7 @@ func codeOf(a protocols.Action, asked bool) sms.Code {
 // behind it on the session is looked at. So its receipt finds it, although the store does not know of it yet.
 func (p *pairer[R]) recordAnswer(l *connector.Link, m *sms.Message, id []byte) {
 	if l.Account != nil || m.Kind != sms.Submit || len(id) == 0 || len(m.Dest().Addr) == 0 {
-		return // a client has accepted it, or the answer names nothing that a receipt may be about
+		return // a client has accepted the message, or the answer has no id for receipts
 	}
 	cfg := l.Connector.Config()
 	if cfg != p.answering {
@@ -101,7 +101,7 @@ func (p *pairer[R]) refused(now int64, l *connector.Link, a protocols.Action) {
 		a.Status, l.Connector.Driver.StatusName(a.Status)))
 	l.Enter(connector.Leaving)
 	l.LeavingAt = now
-	p.port.LoggingOut(now, l) // Quiet follows
+	p.port.LoggingOut(now, l) // the lane calls Quiet later
 }
 
 // unnumbered returns the request that an answer without a sequence number is about, if exactly one

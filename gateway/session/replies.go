@@ -5,24 +5,24 @@ import (
 	"pmg/sms"
 )
 
-// A replies is what peers are sent: answers, now or later, and the end of a session behind its answers.
+// A replies sends answers to peers, immediately or later, and ends sessions after their answers.
 type replies[R any] struct {
 	sessions  *Sessions
 	port      Port[R]
 	delayed   connector.Delayed[R]
-	postponed map[*connector.Link]sessionEnd[R] // what waits for the commits that are due to sessions
+	postponed map[*connector.Link]sessionEnd[R] // ends of sessions that wait for pending commits
 }
 
-// A sessionEnd is done to a session when it waits for no commit any more, because its answers come
-// before.
+// A sessionEnd is how a session ends after its pending commits, because the answers to its messages
+// are sent first.
 type sessionEnd[R any] struct {
-	request R // what is sent then
+	request R // the PDU to send then
 	send    bool
 	last    bool
 	reason  string
 }
 
-// send sends an answer, immediately or at its due time.
+// send sends an answer to the peer, but not before the time after.
 func (p *replies[R]) send(now int64, l *connector.Link, r R, after int64) {
 	if after <= now {
 		p.port.Send(now, l, r, false, "")
@@ -32,7 +32,7 @@ func (p *replies[R]) send(now int64, l *connector.Link, r R, after int64) {
 	p.port.TickAt(after)
 }
 
-// answer answers a submit. The session may have ended while that waited.
+// answer answers a submit. The session may have ended while the submit waited.
 func (p *replies[R]) answer(now int64, l *connector.Link, r R, code sms.Code, id uint64, after int64) {
 	l.Session.Answer(p.port.PDU(r), code, id)
 	p.port.IsAbout(r, id)
@@ -45,15 +45,16 @@ func (p *replies[R]) refuse(now int64, l *connector.Link, r R, why sms.Refusal, 
 	p.answer(now, l, r, why.Code, 0, after)
 }
 
-// undecided ends a session without an answer to a request, of which it is not known whether it was stored. Its peer takes a
-// request without an answer for one that may have been carried out.
+// undecided ends a session without answering a request, because it is not known whether the
+// request's message was stored. Without an answer the peer must assume that the message may have
+// been accepted.
 func (p *replies[R]) undecided(now int64, l *connector.Link, r R) {
 	p.close(now, l, r, "the disk has failed, and it is not known whether a request was stored")
 }
 
-// beside runs work for a request on another goroutine, and then calls goOn. The session does not end
-// meanwhile, because its answers come before. If it is over all the same, over is called instead, and the
-// request is dropped.
+// beside runs work for a request on another goroutine, and then calls goOn. The gateway does not
+// end the session meanwhile. If the session has ended nevertheless, over is called instead of goOn,
+// and the request is dropped.
 func (p *replies[R]) beside(l *connector.Link, r R, work func(), over, goOn func(now int64)) {
 	l.Storing++
 	p.port.Check(l, r, work, func(now int64) {
@@ -70,20 +71,20 @@ func (p *replies[R]) beside(l *connector.Link, r R, work func(), over, goOn func
 	})
 }
 
-// postpone keeps back what ends a session, or begins to, while messages of the session
-// wait for their commit. It reports whether it does.
+// postpone delays the end or the logout of a session while messages of the session wait for their
+// commit. It reports whether it has delayed the end.
 func (p *replies[R]) postpone(l *connector.Link, h sessionEnd[R]) bool {
 	if l.Storing == 0 {
 		return false
 	}
-	if earlier, ok := p.postponed[l]; ok && earlier.send { // our logout, and now the session ends
+	if earlier, ok := p.postponed[l]; ok && earlier.send { // a logout was postponed, and now the session ends
 		p.port.Drop(l, earlier.request)
 	}
 	p.postponed[l] = h
 	return true
 }
 
-// letGo does what was kept back.
+// letGo carries out a postponed end of a session.
 func (p *replies[R]) letGo(now int64, l *connector.Link) {
 	h, ok := p.postponed[l]
 	if !ok {
@@ -97,7 +98,7 @@ func (p *replies[R]) letGo(now int64, l *connector.Link) {
 	}
 }
 
-// close ends a session when its answers are on their way, and releases the PDU r.
+// close ends a session after its answers are sent, and releases the PDU r.
 func (p *replies[R]) close(now int64, l *connector.Link, r R, reason string) {
 	if l.HasEnded() {
 		p.port.Drop(l, r)
@@ -119,7 +120,7 @@ func (p *replies[R]) tick(now int64) {
 	}
 }
 
-// over forgets what was to be sent in a session that is over.
+// over drops the delayed answers and the postponed end of a session that is over.
 func (p *replies[R]) over(l *connector.Link) {
 	if h, ok := p.postponed[l]; ok && h.send {
 		p.port.Drop(l, h.request)

@@ -65,7 +65,7 @@ func (d *Sessions) Over(now int64, l *connector.Link) {
 	}
 	if l.Connector.Config().Listens() {
 		d.acceptedOver(now, l)
-	} // otherwise Disconnected follows, which knows when there will be another
+	} // otherwise Disconnected follows, which knows the time of the next session
 }
 
 // takenPartly counts and logs a PDU that was accepted although a part of it cannot be read.

@@ -27,7 +27,7 @@ type Sessions struct {
 	operate  *operate.Operations
 
 	waitingForRoom atomic.Int64 // number of submits that wait for room
-	sockets        atomic.Int64 // open sockets of clients
+	sockets        atomic.Int64 // number of open sockets of clients
 	clientSockets  atomic.Int64 // limit of sockets; 0: no limit
 }
 
@@ -48,7 +48,7 @@ func (d *Sessions) waitForRoom(l *connector.Link, s *connector.Share, m *sms.Mes
 	l.WaitingForRoom += int(n)
 	s.WaitForRoom(n)
 	d.waitingForRoom.Add(n)
-	s.Use(n * (2*m.Size() + requestSize)) // the PDU that carried the message waits as well
+	s.Use(n * (2*m.Size() + requestSize)) // the PDU of the message waits too
 }
 
 // mayWaitForRoom reports whether another submit may wait for room in a share. Waiting submits

@@ -11,8 +11,8 @@ import (
 	"pmg/gateway/node"
 )
 
-// Admit reports whether a peer that has just connected may stay. If it may, Over or
-// Leave must be called at its end.
+// Admit counts a peer that has just connected, and reports whether the peer may stay. If so, the
+// caller must call Over or Leave at the end of the connection.
 func (d *Sessions) Admit(c *connector.Connector, remote netip.AddrPort) bool {
 	if !c.Config().TakesFrom(remote.Addr()) {
 		d.strange(c, remote)
@@ -21,13 +21,14 @@ func (d *Sessions) Admit(c *connector.Connector, remote netip.AddrPort) bool {
 	return d.enter(c, remote, remote.Addr())
 }
 
-// AdmitProxy does the same for a proxy, until the address of its client is known. Then Leave must be called
-// with no address, and Admit with the client's.
+// AdmitProxy counts the connection of a proxy, as Admit does, until the client's address is known.
+// Then the caller must call Leave without an address, and Admit with the client's address.
 func (d *Sessions) AdmitProxy(c *connector.Connector, proxy netip.AddrPort) bool {
 	return d.enter(c, proxy, netip.Addr{})
 }
 
-// enter counts a peer that has connected, under an address, unless there are too many.
+// enter counts a peer that has connected, and returns true. It returns false, without counting, if
+// too many peers are connected. The zero address counts in total only.
 func (d *Sessions) enter(c *connector.Connector, remote netip.AddrPort, address netip.Addr) bool {
 	if limit, full := d.Full(); full {
 		if d.node.Repeats.First("descriptors") {
@@ -56,7 +57,7 @@ func (d *Sessions) enter(c *connector.Connector, remote netip.AddrPort, address 
 	return true
 }
 
-// Full reports whether clients have all the sockets that they may have, and how many that are.
+// Full reports whether clients use all sockets that they may have. limit is that number of sockets.
 func (d *Sessions) Full() (limit int64, full bool) {
 	limit = d.clientSockets.Load()
 	return limit, limit > 0 && d.sockets.Load() >= limit
@@ -81,24 +82,26 @@ func (d *Sessions) HasSMSCs() bool {
 	return false
 }
 
-// Place records whose connection Admit has admitted, and how it ends if it must make room for another before its login. end
-// must not wait.
+// Place records the owner of a connection that Admit has admitted. end ends the connection if it
+// must make room for another one before its login. end must not wait.
 func (d *Sessions) Place(c *connector.Connector, of any, remote netip.AddrPort, end func()) {
 	d.logins.Prebind.Place(d.node.Clock.Now(), of, remote.Addr(), c.Config().Transport() != config.BySession, end)
 }
 
-// Known records that a request on a connection of a client has shown valid credentials. of has its place, if it has one.
+// Known records that a request on a connection of a client has shown valid credentials. of is the
+// owner of the connection's place, or nil.
 func (d *Sessions) Known(c *connector.Connector, of any, remote netip.AddrPort) {
 	d.logins.Prebind.Leave(of, remote.Addr(), c.Config().Transport() != config.BySession)
 }
 
-// Leave undoes Admit for a client that got no session. of has its place, nil if it has none.
+// Leave undoes Admit for a client that got no session. of is the owner of the connection's place,
+// or nil.
 func (d *Sessions) Leave(c *connector.Connector, of any, remote netip.AddrPort) {
 	d.Known(c, of, remote)
 	d.sockets.Add(-1)
 }
 
-// CloseSocket undoes Admit for a client that had logged in, and had no session.
+// CloseSocket undoes Admit for a client that had logged in without a session.
 func (d *Sessions) CloseSocket() { d.sockets.Add(-1) }
 
 // LimitDescriptors keeps clients from using up all of the process's file
@@ -111,7 +114,7 @@ func (d *Sessions) LimitDescriptors(limit int) {
 		reserved += keep.StoreFiles(limit)
 	}
 	for _, c := range d.table.Connectors() {
-		reserved += 2 // its pdu log, and the next one
+		reserved += 2 // the pdu log and the next one
 		if cfg := c.Config(); !cfg.Listens() {
 			reserved += 2 * cfg.Instances
 		}

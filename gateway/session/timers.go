@@ -10,8 +10,8 @@ import (
 	"pmg/sms"
 )
 
-// TimerInterval returns how often every session's timers must be checked, so that none is
-// late by more than a tenth.
+// TimerInterval returns the interval at which the timers of all sessions must be checked, so that
+// no timer is late by more than a tenth.
 func (d *Sessions) TimerInterval() time.Duration {
 	every := checkEvery
 	shorten := func(limit time.Duration) {

@@ -15,11 +15,11 @@ type waitRoom[R any] struct {
 	port     Port[R]
 	replies  *replies[R]
 	pressure map[*connector.Share]*connector.Backpressure[R]
-	pressed  []*connector.Share // that pressure has, those that have waited longest first
+	pressed  []*connector.Share // shares with waiting submits, the longest waiting first
 }
 
-// wait makes a client's submit wait for room, and reports whether it may. However soon there is room, the answer is
-// not sent before the time after, which the account's rate asks for.
+// wait makes a client's submit wait for room. It returns false if the submit may not wait. The
+// answer is never sent before sub.After, which the account's rate demands.
 func (w *waitRoom[R]) wait(now int64, from Sender[R], sub *intake.Submission) bool {
 	l, a := from.Link, sub.Accepted()
 	m, s := a.Message, a.Share
@@ -42,7 +42,7 @@ func (w *waitRoom[R]) wait(now int64, from Sender[R], sub *intake.Submission) bo
 	return true
 }
 
-// relieve forgets a share for which no submit waits.
+// relieve drops a share for which no submit waits.
 func (w *waitRoom[R]) relieve(s *connector.Share, b *connector.Backpressure[R]) {
 	if b.Len() == 0 {
 		delete(w.pressure, s)
@@ -50,7 +50,7 @@ func (w *waitRoom[R]) relieve(s *connector.Share, b *connector.Backpressure[R]) 
 	}
 }
 
-// take removes and returns the submits of a session that wait for room.
+// take removes the waiting submits of a session, and passes them to f.
 func (w *waitRoom[R]) take(l *connector.Link, f func(*sms.Message, R)) {
 	if l.WaitingForRoom == 0 {
 		return
@@ -65,7 +65,7 @@ func (w *waitRoom[R]) take(l *connector.Link, f func(*sms.Message, R)) {
 	}
 }
 
-// refuse answers a submit for which there was no room.
+// refuse answers a submit that found no room.
 func (w *waitRoom[R]) refuse(now int64, l *connector.Link, m *sms.Message, r R) {
 	intake.Retract(&l.Source, m)
 	m.Release()
@@ -80,7 +80,7 @@ func (w *waitRoom[R]) settle(now int64, l *connector.Link) {
 	w.take(l, func(m *sms.Message, r R) { w.refuse(now, l, m, r) })
 }
 
-// over forgets the submits of a session that is over.
+// over drops the submits of a session that is over.
 func (w *waitRoom[R]) over(l *connector.Link) {
 	w.take(l, func(m *sms.Message, r R) {
 		intake.Retract(&l.Source, m)

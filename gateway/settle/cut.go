@@ -10,9 +10,9 @@ import (
 	"pmg/store"
 )
 
-// cut puts the parts of a message that is too long for a lane's peer in its place: in the
-// store, with the same commit, and behind those that wait in the lane. It reports false if it cannot
-// be cut. The client's id of the message stays what receipts have.
+// cut puts the parts of a message that is too long for a lane's peer in its place: in the store,
+// with the same commit, and behind those that wait in the lane. It returns false if the message
+// cannot be cut. Receipts still contain the client's id of the message.
 func (d *Settler) cut(l *connector.Lane, m *sms.Message, now int64) bool {
 	if m.Parts > 1 || m.Kind == sms.Receipt {
 		return false
@@ -38,7 +38,7 @@ func (d *Settler) cut(l *connector.Lane, m *sms.Message, now int64) bool {
 		p.ID, p.Offset = first+uint64(i), uint16(i)
 		p.ForgetAttempts()
 		if i > 0 {
-			sms.SetPrice(p, 0) // the first one has the price of the message
+			sms.SetPrice(p, 0) // the first part has the price of the message
 		}
 		if len(known.Joined) > 0 {
 			p.SetSubmitted(&known)
@@ -53,8 +53,8 @@ func (d *Settler) cut(l *connector.Lane, m *sms.Message, now int64) bool {
 	return true
 }
 
-// storeCut stores the parts of a message, and ends the message. It returns the position of that, the
-// zero one if they are not stored.
+// storeCut stores the parts of a message, and ends the message. It returns the position of the
+// commit, or the zero position if the parts are not stored.
 func (d *Settler) storeCut(l *connector.Lane, m *sms.Message, parts []*sms.Message, now int64) (stored store.Position) {
 	lane, ahead := keep.LaneName(l), d.node.Clock.Ahead()
 	e := keep.Ending{

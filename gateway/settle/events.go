@@ -13,24 +13,24 @@ import (
 	"pmg/store"
 )
 
-// How many events may wait in the store until no more messages are sent. One takes about 400
-// octets.
+// The maximum numbers of events that wait in the store. At the maximum no more messages are sent.
+// An event takes about 400 octets.
 const (
 	maxEvents       = 1 << 20
-	maxMemoryEvents = 1 << 16 // the engine memory forgets the oldest of four times as many
+	maxMemoryEvents = 1 << 16 // the engine memory keeps at most four times as many events
 )
 
 // EventLog records how messages have ended, if events.dir is set.
 type EventLog struct {
-	Writer *events.Writer // set before the engine starts; nil: there is none
-	halted atomic.Bool    // messages have been kept from leaving because too many events wait
+	Writer *events.Writer // set before the engine starts; nil: events are not written
+	halted atomic.Bool    // messages were kept from leaving because too many events wait
 
 	printer  events.Printer  // guarded by the committer's lock
 	delivery events.Delivery // guarded by the committer's lock
 	line     []byte          // guarded by the committer's lock
 }
 
-// OpenEvents begins to write events, and to send traces.
+// OpenEvents begins to write events and to send traces.
 func (d *Settler) OpenEvents() error {
 	d.openTraces()
 	cfg := &d.node.Config().Events
@@ -57,21 +57,22 @@ func (d *Settler) OpenEvents() error {
 	return err
 }
 
-// dropEvents drops the events up to a number from the store. They are safe in a file. That of a cluster keeps the last
-// one, so that another node, which does not have this file, goes on with the number behind it.
+// dropEvents drops the events up to a number from the store. These events are already safe in a
+// file. In a cluster the store keeps the last event, so that another node, which does not have the
+// file, continues with the next number.
 func (d *Settler) dropEvents(upTo uint64) {
 	if upTo > 0 && d.node.Config().Cluster.Node != "" {
 		upTo--
 	}
 	d.keep.Batches.Write(func(b *store.Batch) { b.DropEvents(upTo) })
 	if d.Events.halted.Load() {
-		d.keep.Batches.Commit() // after which messages leave again
+		d.keep.Batches.Commit() // messages leave again after this commit
 	}
 }
 
-// AttemptsOf returns how often a message was sent that ends with a code, and was written
-// last at the time sent. An attempt that the peer has refused for a while, or not answered, is
-// counted when that is known; so one that is answered late was counted before.
+// AttemptsOf returns how often a message was sent that ends with the given code. sent is when the
+// message was last written. An attempt that was refused temporarily or not answered is already
+// counted in the message, even if a late answer follows.
 func AttemptsOf(m *sms.Message, code sms.Code, sent int64) uint8 {
 	n := int(m.Attempts) + int(m.Earlier)
 	if s := events.StateOf(code); sent != 0 && m.Flags&sms.Settled == 0 && (s == events.Sent || s == events.Rejected) {
@@ -135,24 +136,25 @@ func (l *EventLog) addBalance(b *store.Batch, e events.BalanceEvent) {
 	b.Event(e.Number, l.line)
 }
 
-// full reports whether no more messages may end, because too many events wait.
+// full reports whether too many events wait, so that no more messages may end.
 func (l *EventLog) full() bool {
 	if l.Writer == nil || !l.Writer.Full() {
 		return false
 	}
 	l.halted.Store(true)
-	return l.Writer.Full() // those written from now on find halted set
+	return l.Writer.Full() // events that are written after this line see halted set
 }
 
-// GoesOn reports, once, that messages may leave again.
+// GoesOn reports whether messages may leave again. It returns true once.
 func (l *EventLog) GoesOn() bool {
 	return l.halted.Load() && !l.Writer.Full() && l.halted.Swap(false)
 }
 
-// slowEvents is how long the disk of the events may work on something until the operator is warned.
+// slowEvents is how long the disk of the events may work on one operation before the operator is
+// warned.
 const slowEvents = 5 * time.Second
 
-// CheckEvents logs what delays events, about once a second.
+// CheckEvents logs the reasons if events are delayed. It is called about once a second.
 func (d *Settler) CheckEvents() {
 	w := d.Events.Writer
 	if w == nil {
@@ -184,5 +186,5 @@ func (d *Settler) CloseEvents() error {
 	return nil
 }
 
-// Writer returns the writer of events, nil if events.dir is not set.
+// Writer returns the writer of events, or nil if events.dir is not set.
 func (d *Settler) Writer() *events.Writer { return d.Events.Writer }

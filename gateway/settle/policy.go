@@ -13,15 +13,15 @@ import (
 	"pmg/store"
 )
 
-// Settle implements connector.Settler: it decides what becomes of a message. The
-// peer's wish to be sent less slows the lane down and leaves the message in its
-// place; a fault of the message makes it step aside, so that the others go on. A
-// message whose session ended beside others is not blamed for that.
+// Settle implements connector.Settler: it decides what becomes of a message. If the peer is busy,
+// the lane slows down and the message keeps its place. If the message is at fault, it is moved
+// aside, so that other messages go on. A message is not blamed for the end of a session in which
+// other messages were under way too.
 func (d *Settler) Settle(l *connector.Lane, m *sms.Message, a sms.Answer, alone bool) connector.Outcome {
 	if a.Code == sms.OK {
 		return connector.Outcome{}
 	}
-	if a.Code == sms.BadLength && a.Status == 0 && d.cut(l, m, a.At) { // it has not left
+	if a.Code == sms.BadLength && a.Status == 0 && d.cut(l, m, a.At) { // the message has not left
 		return connector.Outcome{Aside: true}
 	}
 	o := settle(l.Config(), m, a, alone)
@@ -46,7 +46,7 @@ func (d *Settler) Settle(l *connector.Lane, m *sms.Message, a sms.Answer, alone 
 	if o.Again {
 		o.Kept = d.keep.KeepState(l, m).Token()
 		switch a.Code {
-		case sms.Lost, sms.Timeout, sms.Faulty: // the log has other entries about these
+		case sms.Lost, sms.Timeout, sms.Faulty: // other log entries describe these
 		default:
 			d.logNotTaken(l, m, a)
 		}
@@ -84,8 +84,8 @@ func settle(cfg *config.Connector, m *sms.Message, a sms.Answer, alone bool) (o 
 }
 
 // refused decides about a message that was answered with a status which means the whole session.
-// The session ends, and the message keeps its place. When sessions have ended so under the message
-// alone, the message is perhaps the reason after all: then each attempt counts.
+// The session ends, and the message keeps its place. If sessions end repeatedly while only this
+// message is under way, the message may be the reason: then each attempt counts.
 func refused(cfg *config.Connector, m *sms.Message, a sms.Answer, alone bool) connector.Outcome {
 	m.Losses = incremented(m.Losses)
 	if !alone {
@@ -95,12 +95,12 @@ func refused(cfg *config.Connector, m *sms.Message, a sms.Answer, alone bool) co
 	return connector.Outcome{Again: wait(m, a.At, pausesAfter(cfg, sms.NoAnswer), m.Attempts)}
 }
 
-// pausesAfter returns the pauses between attempts that fail so.
+// pausesAfter returns the pauses between attempts that fail in this way.
 func pausesAfter(cfg *config.Connector, f sms.Failure) config.Pauses {
 	switch f {
 	case sms.Throttling:
 		return cfg.Retry.Throttled
-	case sms.NoAnswer: // the answer may be late: the next attempt waits, and is not made if the answer comes
+	case sms.NoAnswer: // a late answer may come: then the next attempt is not made
 		return cfg.Retry.Lost
 	}
 	return cfg.Retry.Temporary
@@ -119,19 +119,19 @@ func goOn(cfg *config.Connector, m *sms.Message, a sms.Answer) (again bool) {
 	return again
 }
 
-// wait makes a message wait after a number of failures. It reports false if there is no
-// further attempt.
+// wait sets the time of a message's next attempt, by the number of failures. It returns false if no
+// further attempt is allowed.
 func wait(m *sms.Message, now int64, pauses config.Pauses, failures uint8) bool {
 	pause, again := pauses.After(int(failures))
 	m.NotBefore = now + int64(pause)
 	return again
 }
 
-// mostCounted is the highest count of attempts.
+// mostCounted is the highest number of attempts that is counted.
 const mostCounted = math.MaxUint8
 
-// patience is how often in a row a message may be throttled before it has to wait, so
-// that others go first: some SMSCs throttle one destination and not the connection.
+// patience is how many consecutive times a message may be throttled before it must wait and other
+// messages go first. Some SMSCs throttle one destination and not the connection.
 const patience = 3
 
 // incremented returns n+1, or n if that does not fit.
@@ -200,8 +200,8 @@ func (d *Settler) Unreadable(l *connector.Lane, s *connector.Share, id uint64) {
 		Msg("message dropped: cannot read it from the store")
 }
 
-// settleFaulty decides what becomes of such a message: after some tries it is put aside,
-// and has not ended.
+// settleFaulty handles a message that a part of the gateway fails to handle: after some tries the
+// message is put aside, without being ended.
 func (d *Settler) settleFaulty(l *connector.Lane, m *sms.Message, a sms.Answer) (o connector.Outcome) {
 	m.Attempts = incremented(m.Attempts)
 	if m.Attempts < faultyTries {
@@ -213,10 +213,11 @@ func (d *Settler) settleFaulty(l *connector.Lane, m *sms.Message, a sms.Answer) 
 	return connector.Outcome{Aside: true}
 }
 
-// faultyTries is how often a message is tried at which a part of the gateway fails.
+// faultyTries is how often a message is tried that a part of the gateway fails to handle.
 const faultyTries = 3
 
-// EndUnsent ends a message of a lane that no peer has ended. It counts one that was deleted as cancelled, others as failed.
+// EndUnsent ends a message of a lane that no peer has ended. A deleted message is counted as
+// cancelled, any other as failed.
 func (d *Settler) EndUnsent(now int64, l *connector.Lane, m *sms.Message, code sms.Code) {
 	if code == sms.Deleted {
 		l.Home().Stats.Cancelled.Add(1)

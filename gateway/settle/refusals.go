@@ -11,8 +11,8 @@ import (
 	"pmg/sms"
 )
 
-// logNotTaken logs that an SMSC has answered a message with the wish to be sent it, or less,
-// at another time: the first of a minute for each connector.
+// logNotTaken logs that an SMSC has refused a message temporarily, at most once a minute for each
+// connector.
 func (d *Settler) logNotTaken(l *connector.Lane, m *sms.Message, a sms.Answer) {
 	if home := l.Home(); d.node.LogLimits.NotTaken.Next(home.Name, a.At) {
 		aboutMessage(d.node.Log.Warn(), l, m, a, AttemptsOf(m, a.Code, 0)).Msg(
@@ -21,7 +21,7 @@ func (d *Settler) logNotTaken(l *connector.Lane, m *sms.Message, a sms.Answer) {
 	}
 }
 
-// logFailover logs that a message goes to another target of its route: the first of a minute for
+// logFailover logs that a message goes to another target of its route, at most once a minute for
 // each connector.
 func (d *Settler) logFailover(l, to *connector.Lane, m *sms.Message, a sms.Answer) {
 	if d.node.LogLimits.Failovers.Next(l.Home().Name, a.At) {
@@ -31,8 +31,8 @@ func (d *Settler) logFailover(l, to *connector.Lane, m *sms.Message, a sms.Answe
 	}
 }
 
-// aboutMessage adds a message, how often it was tried in vain, and its answer to an entry of the
-// log.
+// aboutMessage adds fields to a log entry: the message, how often it was tried in vain, and its
+// answer.
 func aboutMessage(e *zerolog.Event, l *connector.Lane, m *sms.Message, a sms.Answer, failed uint8) *zerolog.Event {
 	home := l.Home()
 	e = e.Str("connector", home.Name).Str("id", sms.FormatID(m.ID)).Stringer("reason", a.Code)

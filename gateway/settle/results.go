@@ -9,17 +9,18 @@ import (
 	"pmg/store"
 )
 
-// hasResult reports whether plugins are informed how a message has ended. A receipt is no message of theirs, and one that goes on
-// in another one has not ended.
+// hasResult reports whether plugins are informed how a message has ended. They are not informed
+// about receipts, or about a message that continues as another message.
 func hasResult(d *Settler, m *sms.Message, e *ending) bool {
 	return m.Kind != sms.Receipt && m.Origin != nil && e.State != events.Joined && len(d.hooks.Of(plugin.Result)) > 0
 }
 
-// endResult informs plugins how a message has ended, when that is committed: so once at most.
+// endResult informs plugins how a message has ended, after the commit. So plugins are informed at
+// most once.
 func endResult(d *Settler, b *store.Batch, m *sms.Message, e *ending) {
 	by := e.Lane.Connector
 	if e.Lane.ToClient() {
-		by = "" // it went to a client
+		by = "" // the message went to a client
 	}
 	all := d.hooks.Of(plugin.Result)
 	for i := range all {

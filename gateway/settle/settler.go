@@ -13,7 +13,8 @@ import (
 	"pmg/sms"
 )
 
-// A Settler decides what becomes of messages that were sent, and ends them. It is safe for concurrent use.
+// A Settler decides how messages that were sent continue, and ends messages. It is safe for
+// concurrent use.
 type Settler struct {
 	node    *node.Node
 	keep    *keep.Keeper
@@ -25,7 +26,7 @@ type Settler struct {
 	Events   EventLog
 	Traces   Traces
 	Dead     *deadletters.DeadLetters
-	Low      chan Low // balances that have become low
+	Low      chan Low // receives balances that have become low
 	steps    []Step
 	endings  sync.Pool // of *ending
 

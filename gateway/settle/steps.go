@@ -9,8 +9,8 @@ import (
 	"pmg/store"
 )
 
-// A Step is something that happens when a message ends: each is taken, once, in one batch of
-// the store.
+// A Step is an action at the end of a message. All steps of a message are taken once, in one batch
+// of the store.
 type Step struct {
 	Name, Doc string
 
@@ -35,16 +35,16 @@ func Steps() []Step {
 	}
 }
 
-// An ending is how a message has ended, on its way through the steps. It is used again, so that no
-// message costs an allocation: the compiler does not know that its write and the steps keep nothing.
+// An ending is the end of a message on its way through the steps. Endings are reused, which avoids
+// an allocation for each message.
 type ending struct {
 	keep.Ending
 	message *sms.Message
-	made    receipts.Made  // the receipts that the gateway has made
-	maps    *receipts.SMSC // that has accepted it and may send receipts; nil: none comes
+	made    receipts.Made  // receipts that the gateway has made
+	maps    *receipts.SMSC // the SMSC that has accepted the message and may send receipts; nil: no receipts are expected
 
 	settler *Settler
-	write   func(*store.Batch) // takes the steps that are needed
+	write   func(*store.Batch) // runs the steps that are needed
 }
 
 func newEnding(d *Settler) *ending {
@@ -53,8 +53,8 @@ func newEnding(d *Settler) *ending {
 	return e
 }
 
-// Forget ends a message: every message ends here, once. It does not wait for the commit. maps is the
-// operator that has accepted it and may send receipts, or nil.
+// Forget ends a message. Every message ends here, once. Forget does not wait for the commit. maps
+// is the SMSC that has accepted the message and may send receipts, or nil.
 func (d *Settler) Forget(m *sms.Message, end keep.Ending, maps *receipts.SMSC) {
 	e := d.endings.Get().(*ending)
 	e.Ending, e.message, e.maps = end, m, maps
@@ -87,8 +87,8 @@ func (e *ending) takeSteps(b *store.Batch) {
 	}
 }
 
-// hasRecord reports whether the store has a message: an engine that is not durable has only
-// messages that were put aside.
+// hasRecord reports whether the store has a record of a message. A store that is not durable has
+// only the records of messages that are put aside.
 func (d *Settler) hasRecord(_ *sms.Message, e *ending) bool {
 	return d.keep.Durable() || e.Aside
 }
@@ -96,14 +96,15 @@ func (d *Settler) hasRecord(_ *sms.Message, e *ending) bool {
 func (d *Settler) endRecord(b *store.Batch, m *sms.Message, _ *ending) {
 	size := 0
 	if d.keep.Durable() {
-		size = int(m.Size()) // about
+		size = int(m.Size()) // an approximation
 	}
 	b.Delete(m.ID, size)
 }
 
 func hasPrice(_ *Settler, m *sms.Message, _ *ending) bool { return sms.PriceOf(m) != 0 }
 
-// chargeOf returns what a message's account pays: its price, if an SMSC has accepted it, and no receipt says that it failed.
+// chargeOf returns the price that a message's account pays. The price is only charged if an SMSC
+// has accepted the message and no receipt reports that the message failed.
 func (d *Settler) chargeOf(e *ending) sms.Money {
 	price := sms.PriceOf(e.message)
 	if price == 0 || e.State != events.Sent || d.Receipts.Refunds.HasFailed(e.message.ID) {
@@ -123,10 +124,10 @@ func endPrice(d *Settler, b *store.Batch, m *sms.Message, e *ending) {
 type Low struct {
 	Account string
 	Balance sms.Money
-	At      int64 // by the wall clock
+	At      int64 // time by the wall clock
 }
 
-// mostLow is how many low balances wait for whoever informs the clients.
+// mostLow is the maximum number of low balances that wait until clients are informed.
 const mostLow = 1024
 
 // tellLow informs the operator and the client that the balance of an account has become low.
@@ -135,7 +136,7 @@ func (d *Settler) tellLow(b *store.Batch, o *sms.Origin, wall int64) {
 	d.Events.addBalance(b, events.BalanceEvent{Account: o.Account, Balance: balance, At: wall})
 	select {
 	case d.Low <- Low{o.Account, balance, wall}:
-	default: // nobody calls webhooks
+	default: // no part of the gateway calls webhooks
 	}
 	if d.node.Repeats.First("low balance " + o.Account) {
 		d.node.Log.Warn().Str("account", o.Account).Stringer("balance", balance).
@@ -155,8 +156,9 @@ func (d *Settler) endID(b *store.Batch, m *sms.Message, e *ending) {
 	d.Receipts.RecordSent(b, e.maps, m, &e.Ending, d.node.Clock.Ahead())
 }
 
-// hasFate reports whether the outcome of a message is stored: of the message whose id the client
-// knows. If an SMSC has accepted it, a receipt may have come already.
+// hasFate reports whether the outcome of a message must be stored now. It is only stored for the
+// message whose id the client knows. If an SMSC has accepted the message, a receipt may already
+// have come.
 func (d *Settler) hasFate(m *sms.Message, e *ending) bool {
 	return receipts.RecordsEnd(m, &e.Ending) && (e.State != events.Sent || !d.Receipts.HasTold(m.KnownID()))
 }

@@ -18,18 +18,19 @@ import (
 	"pmg/store"
 )
 
-// Traces makes traces of some of the messages that have ended, if telemetry.otlp is set.
+// Traces sends traces of some of the ended messages, if telemetry.otlp is set.
 type Traces struct {
 	Exporter  *telemetry.Exporter // set before the engine starts; nil: there is none
 	sampler   telemetry.Sampler   // set before the engine starts
 	addresses bool                // set before the engine starts
-	key       [32]byte            // that numbers are hashed with: without one, all numbers could be tried
+	key       [32]byte            // key for hashing numbers: without a key, hashes of all numbers could be tried
 	asked     asked
 }
 
-// asked counts the messages that are traced because their clients ask for it: clients could ask for all.
+// asked limits how many messages are traced at the request of their clients, because clients could
+// request traces of all messages.
 type asked struct {
-	rate int // set before the engine starts: in a second; 0: none is
+	rate int // maximum per second, set before the engine starts; 0: none
 
 	mu    sync.Mutex
 	limit ratelimit.Limiter
@@ -37,7 +38,7 @@ type asked struct {
 
 func (a *asked) setRate(rate int) { a.rate, a.limit = rate, ratelimit.New(rate, rate) }
 
-// takes reports whether another message is traced.
+// takes reports whether another message may be traced.
 func (a *asked) takes(now int64) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -98,14 +99,14 @@ func about(m *sms.Message) (id uint64, context []byte) {
 	return m.KnownID(), m.Context()
 }
 
-// A place is where the spans of a message are.
+// A place identifies the spans of a message.
 type place struct {
 	trace  [16]byte
-	root   [8]byte // the span of the message
-	parent [8]byte // of root; zero: it has none
+	root   [8]byte // id of the message's span
+	parent [8]byte // id of the parent of root; zero: no parent
 }
 
-// place returns the place of a message. It reports false if the message is not traced.
+// place returns the place of a message. ok is false if the message is not traced.
 func (t *Traces) place(m *sms.Message) (p place, ok bool) {
 	if t.Exporter == nil {
 		return p, false
@@ -130,13 +131,13 @@ func (t *Traces) place(m *sms.Message) (p place, ok bool) {
 // The numbers of the spans of a message.
 const (
 	rootSpan  = iota
-	waitSpan  // until it was written last
-	lateSpan  // the attempt whose answer came late: it has another span, which ended without an answer
-	firstSpan // of the attempts, in their order
+	waitSpan  // the wait until the message was last written
+	lateSpan  // a late answer: the attempt's own span has ended without an answer
+	firstSpan // spans of the attempts, in their order
 	lastSpan  = math.MaxUint8
 )
 
-// attemptSpan returns the number of the span of the attempt that a message was written for last.
+// attemptSpan returns the number of the span for the latest attempt of a message.
 func attemptSpan(m *sms.Message) uint8 { return uint8(min(lastSpan, firstSpan-1+int(m.Sends))) }
 
 func (d *Settler) hasTrace(m *sms.Message, _ *ending) bool {
@@ -165,7 +166,8 @@ func (d *Settler) Tried(l *connector.Lane, m *sms.Message, a sms.Answer, sent in
 	)
 }
 
-// Traceparent returns the header traceparent of a call that is an attempt of a message, empty if the message is not traced.
+// Traceparent returns the header traceparent for a call that delivers a message, or "" if the
+// message is not traced.
 func (d *Settler) Traceparent(m *sms.Message) string {
 	p, traced := d.Traces.place(m)
 	if !traced {
@@ -212,8 +214,8 @@ func (d *Settler) endTrace(_ *store.Batch, m *sms.Message, e *ending) {
 	}
 }
 
-// spans returns the spans of a message that has ended: how long it was here, how long it waited, and how long its
-// last attempt took.
+// spans returns the spans of an ended message: its time in the gateway, its wait, and its last
+// attempt.
 func (t *Traces) spans(p place, m *sms.Message, e *keep.Ending, ahead, now int64) []telemetry.Span {
 	ended := now
 	if e.Answer.At != 0 {
@@ -271,7 +273,8 @@ func (t *Traces) attributes(m *sms.Message, e *keep.Ending) []telemetry.Attribut
 	return append(all, answered(e)...)
 }
 
-// answered returns where a message was, and the status that it was answered with.
+// answered returns attributes with the connector or account of a message's lane, and the status of
+// the answer.
 func answered(e *keep.Ending) (all []telemetry.Attribute) {
 	if e.Lane.Connector != "" {
 		all = append(all, telemetry.Text("messaging.destination.name", e.Lane.Connector))

@@ -7,55 +7,56 @@ import (
 	"pmg/connector"
 )
 
-// mostAttempts is how many attempts of a server are remembered.
+// mostAttempts is how many attempts are remembered for each server.
 const mostAttempts = 100
 
-// An Attempt is the delivery of one event: a call with several events is one attempt for each.
+// An Attempt is an attempt to deliver one event. A call with several events is one attempt for each
+// event.
 type Attempt struct {
-	At           time.Time `json:"at"` // when it had ended
+	At           time.Time `json:"at"` // when the attempt had ended
 	Account      string    `json:"account"`
 	Endpoint     string    `json:"endpoint"`
-	Event        string    `json:"event"`   // its id, which the call has as webhook-id
-	ID           string    `json:"id"`      // of the message that it is about
-	Type         string    `json:"type"`    // of the event, such as message.delivered
-	Number       int       `json:"attempt"` // from 1; at 255 it is not counted any more
+	Event        string    `json:"event"`   // id of the event, which the call has in webhook-id
+	ID           string    `json:"id"`      // id of the message that the event is about
+	Type         string    `json:"type"`    // type of the event, such as message.delivered
+	Number       int       `json:"attempt"` // number of the attempt, from 1; not counted beyond 255
 	Taken        bool      `json:"taken"`
-	Status       int       `json:"status,omitempty"` // of the answer; 0: there was none
+	Status       int       `json:"status,omitempty"` // HTTP status of the answer; 0: there was no answer
 	Milliseconds int64     `json:"milliseconds"`
-	Fallback     bool      `json:"fallback,omitempty"` // webhook_fallback was called
-	Error        string    `json:"error,omitempty"`    // why it was not taken, in words that follow the name of the server
-	Reply        string    `json:"reply,omitempty"`    // the beginning of the answer's body, which may have texts of messages
+	Fallback     bool      `json:"fallback,omitempty"` // the call was made to webhook_fallback
+	Error        string    `json:"error,omitempty"`    // why the event was not accepted, as text that follows the server's name
+	Reply        string    `json:"reply,omitempty"`    // beginning of the answer's body, which may contain texts of messages
 }
 
-// A Server is one that is called for an account. What calls it records here what comes of that. It is safe for concurrent
-// use.
+// A Server is the state of a server that is called for an account. The caller of the server records
+// the results here. It is safe for concurrent use.
 type Server struct {
 	webhooks *Webhooks
 	lane     *connector.Lane
 
 	mu       sync.Mutex
 	row      Row
-	caller   Caller    // nil: nothing calls it
-	attempts []Attempt // a ring: the last ones; nil: they are not remembered
-	next     int       // where the next one goes once the ring is full
+	caller   Caller    // the caller of the server; nil: there is none
+	attempts []Attempt // a ring of the latest attempts; nil: attempts are not remembered
+	next     int       // index of the next attempt once the ring is full
 }
 
-// A Row is what is known of a server, by the wall clock.
+// A Row is what operators see of a server. Times are by the wall clock.
 type Row struct {
 	Account     string     `json:"account"`
 	Endpoint    string     `json:"endpoint"`
-	Waiting     int64      `json:"waiting"`          // events that wait, or are under way
-	Oldest      *time.Time `json:"oldest,omitempty"` // when the first of them that is not under way was due
-	UnderWay    int        `json:"under_way"`        // calls
-	Failures    int        `json:"failures"`         // in a row
+	Waiting     int64      `json:"waiting"`          // events that wait or are under way
+	Oldest      *time.Time `json:"oldest,omitempty"` // due time of the first waiting event that is not under way
+	UnderWay    int        `json:"under_way"`        // calls under way
+	Failures    int        `json:"failures"`         // consecutive failed calls
 	RestsUntil  *time.Time `json:"rests_until,omitempty"`
-	Succeeded   int64      `json:"succeeded"` // calls
-	Failed      int64      `json:"failed"`    // calls
+	Succeeded   int64      `json:"succeeded"` // number of successful calls
+	Failed      int64      `json:"failed"`    // number of failed calls
 	LastSuccess *time.Time `json:"last_success,omitempty"`
 	LastFailure *time.Time `json:"last_failure,omitempty"`
 	LastError   string     `json:"last_error,omitempty"`
-	Fallback    bool       `json:"fallback,omitempty"` // webhook_fallback is called in its place
-	Disabled    *time.Time `json:"disabled,omitempty"` // since when it is not called any more; nil: it is
+	Fallback    bool       `json:"fallback,omitempty"` // webhook_fallback is called instead of the server
+	Disabled    *time.Time `json:"disabled,omitempty"` // since when the server is not called any more; nil: the server is called
 }
 
 // Begin records that a call begins.
@@ -65,16 +66,16 @@ func (s *Server) Begin() {
 	s.row.UnderWay++
 }
 
-// A Result is what came of a call.
+// A Result is the result of a call.
 type Result struct {
 	Taken   bool
-	Counted bool // as a failure: another attempt may succeed
+	Counted bool // the failure counts, because another attempt may succeed
 	Error   string
 
-	Fallback bool // webhook_fallback was called, which says nothing of the server
+	Fallback bool // webhook_fallback was called, so the result says nothing about the server
 }
 
-// End records what came of a call that has begun.
+// End records the result of a call that Begin has recorded.
 func (s *Server) End(r Result) {
 	now := s.webhooks.now()
 	s.mu.Lock()
@@ -96,15 +97,15 @@ func (s *Server) End(r Result) {
 	}
 }
 
-// Failures returns how many calls have failed in a row.
+// Failures returns the number of consecutive failed calls.
 func (s *Server) Failures() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.row.Failures
 }
 
-// Disable records that the server is not called any more, until an operator says otherwise. It reports false if that was
-// known.
+// Disable records that the server is not called until an operator enables it. It returns false if
+// the server was already disabled.
 func (s *Server) Disable() bool {
 	now := s.webhooks.now()
 	s.mu.Lock()
@@ -116,27 +117,28 @@ func (s *Server) Disable() bool {
 	return true
 }
 
-// IsDisabled reports whether it is not called any more.
+// IsDisabled reports whether the server is disabled.
 func (s *Server) IsDisabled() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.row.Disabled != nil
 }
 
-// A Caller is what calls a server.
+// A Caller is the part of the gateway that calls a server.
 type Caller interface {
-	Follow() // an operator has enabled the server
-	Retry()  // an operator wants it called now
+	Follow() // called when an operator has enabled the server
+	Retry()  // called when an operator wants an immediate call
 }
 
-// CalledBy records what calls the server.
+// CalledBy records the caller of the server.
 func (s *Server) CalledBy(c Caller) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.caller = c
 }
 
-// retry calls it now, unless it is disabled or nothing waits. It reports whether it is called.
+// retry calls the server now, and returns true. It returns false if the server is disabled or no
+// event waits.
 func (s *Server) retry() bool {
 	s.mu.Lock()
 	c, calls := s.caller, s.row.Disabled == nil && s.lane.Queued.Load() > 0
@@ -151,7 +153,7 @@ func (s *Server) retry() bool {
 	return true
 }
 
-// enable enables it again. It reports false if it was not disabled.
+// enable enables the server again. It returns false if the server was not disabled.
 func (s *Server) enable() bool {
 	s.mu.Lock()
 	was, c := s.row.Disabled != nil, s.caller
@@ -166,7 +168,7 @@ func (s *Server) enable() bool {
 	return was
 }
 
-// Rests records until when the server is not called, by the engine's clock.
+// Rests records until when the server is not called. until is a time of the engine's clock.
 func (s *Server) Rests(until int64) {
 	at := time.Unix(0, s.webhooks.node.Clock.Wall(until)).UTC()
 	s.mu.Lock()
@@ -176,7 +178,7 @@ func (s *Server) Rests(until int64) {
 	}
 }
 
-// Tried remembers attempts. Those of the servers that were called last are remembered.
+// Tried records attempts. Only the servers that were called last keep their attempts.
 func (s *Server) Tried(some ...Attempt) {
 	now := s.webhooks.now()
 	s.webhooks.remember(s)
@@ -194,14 +196,14 @@ func (s *Server) Tried(some ...Attempt) {
 	}
 }
 
-// forget drops its attempts.
+// forget drops the attempts of the server.
 func (s *Server) forget() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.attempts, s.next = nil, 0
 }
 
-// known returns what is known at a time of the engine.
+// known returns the server's row at a time of the engine's clock.
 func (s *Server) known(now int64) Row {
 	s.mu.Lock()
 	r := s.row
@@ -217,7 +219,8 @@ func (s *Server) known(now int64) Row {
 	return r
 }
 
-// each calls f for its attempts, the last one first, while f returns true.
+// each calls f for the attempts of the server, the latest first, while f returns true. It returns
+// false if f did.
 func (s *Server) each(f func(Attempt) bool) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

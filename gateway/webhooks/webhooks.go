@@ -13,19 +13,20 @@ import (
 	"pmg/gateway/node"
 )
 
-// mostRemembered is of how many servers the attempts are remembered: those called last. An attempt takes up to 1 KiB, so that
-// all of them take up to 20 MiB.
+// mostRemembered is how many servers keep their attempts: those called last. An attempt takes up to
+// 1 KiB, so that all of them take up to 20 MiB.
 const mostRemembered = 200
 
-// Webhooks are the URLs of clients that are called, and how they answer. It is safe for concurrent use.
+// Webhooks are the servers of clients that are called, with the results of the calls. It is safe
+// for concurrent use.
 type Webhooks struct {
 	node *node.Node
 
 	mu         sync.Mutex
-	service    Service           // nil before Begin
-	waiting    []*connector.Lane // that were made before Begin
+	service    Service           // nil before Begin is called
+	waiting    []*connector.Lane // lanes that were made before Begin was called
 	servers    map[*connector.Lane]*Server
-	remembered []*Server // the one called longest ago first
+	remembered []*Server // servers with attempts, the one called longest ago first
 }
 
 // New makes the webhooks of a gateway.
@@ -33,8 +34,8 @@ func New(n *node.Node) *Webhooks {
 	return &Webhooks{node: n, servers: map[*connector.Lane]*Server{}}
 }
 
-// Server returns what is known of the server that a lane leads to. There are as many as lanes, of which an account has a
-// limited number.
+// Server returns the state of the server to which a lane leads. There is one for each lane, and an
+// account has a limited number of lanes.
 func (d *Webhooks) Server(l *connector.Lane) *Server {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -46,7 +47,8 @@ func (d *Webhooks) Server(l *connector.Lane) *Server {
 	return s
 }
 
-// remember records that a server is called, and forgets the attempts of another one if there are too many.
+// remember records that a server is called. If too many servers have attempts, it drops those of
+// the server that was called longest ago.
 func (d *Webhooks) remember(s *Server) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -66,7 +68,7 @@ func (d *Webhooks) remember(s *Server) {
 // now returns the time by the wall clock.
 func (d *Webhooks) now() time.Time { return time.Unix(0, d.node.Clock.WallNow()).UTC() }
 
-// all returns the servers of an account, "" for all of them, in the order of their names.
+// all returns the servers of an account, or of all accounts if account is "", sorted by name.
 func (d *Webhooks) all(account, endpoint string) []*Server {
 	var all []*Server
 	d.mu.Lock()
@@ -82,7 +84,7 @@ func (d *Webhooks) all(account, endpoint string) []*Server {
 	return all
 }
 
-// Rows returns what is known of the servers of an account, "" for all accounts.
+// Rows returns the rows of the servers of an account, or of all accounts if account is "".
 func (d *Webhooks) Rows(account string) []Row {
 	rows, now := []Row{}, d.node.Clock.Now()
 	for _, s := range d.all(account, "") {
@@ -91,14 +93,14 @@ func (d *Webhooks) Rows(account string) []Row {
 	return rows
 }
 
-// Enable enables the disabled servers of an account, "" of all accounts, and returns which they were. The log names
-// the operator.
+// Enable enables the disabled servers of an account, or of all accounts if account is "". It
+// returns their names. The log names the operator.
 func (d *Webhooks) Enable(account, operator string) []string {
 	return d.call((*Server).enable, account, operator, "a client's server that was disabled is called again")
 }
 
-// Retry calls the servers of an account now that have events waiting, however long they were to rest, and returns which they are.
-// Those that are disabled stay so. The log names the operator.
+// Retry immediately calls the servers of an account for which events wait, even if they are
+// resting, and returns their names. It does not call disabled servers. The log names the operator.
 func (d *Webhooks) Retry(account, operator string) []string {
 	return d.call((*Server).retry, account, operator, "an operator calls a client's server now")
 }
@@ -116,13 +118,14 @@ func (d *Webhooks) call(again func(*Server) bool, account, operator, says string
 
 // A Service calls webhooks.
 type Service interface {
-	// Serve delivers the messages of a lane to its webhook. It may be called twice for one.
+	// Serve delivers the messages of a lane to its webhook. Serve may be called twice for one lane.
 	Serve(l *connector.Lane)
-	// Test calls the webhook of an account with a test event, or with fallback its webhook_fallback.
+	// Test sends a test event to the webhook of an account, or to its webhook_fallback if fallback is
+	// true.
 	Test(ctx context.Context, account string, fallback bool) (Attempt, error)
 }
 
-// Begin gives the service, once, and serves the lanes that there are.
+// Begin sets the service, once, and serves the lanes made so far.
 func (d *Webhooks) Begin(s Service) {
 	d.mu.Lock()
 	waiting := d.waiting
@@ -133,7 +136,7 @@ func (d *Webhooks) Begin(s Service) {
 	}
 }
 
-// Serve serves a lane, at Begin if there is no service yet.
+// Serve serves a lane. Before Begin, it only records the lane.
 func (d *Webhooks) Serve(l *connector.Lane) {
 	d.mu.Lock()
 	s := d.service
@@ -146,7 +149,8 @@ func (d *Webhooks) Serve(l *connector.Lane) {
 	}
 }
 
-// Test calls the webhook of an account, or with fallback its webhook_fallback, and returns what came of it.
+// Test sends a test event to the webhook of an account, or to its webhook_fallback if fallback is
+// true. It returns the result.
 func (d *Webhooks) Test(ctx context.Context, account string, fallback bool) (a Attempt, err error) {
 	d.mu.Lock()
 	s := d.service
@@ -175,16 +179,16 @@ func (d *Webhooks) Problems() (lines []string) {
 	return lines
 }
 
-// A Filter says which attempts are wanted.
+// A Filter selects attempts.
 type Filter struct {
-	Account  string // "": of all
-	Endpoint string // "": of all
-	ID       string // of a message or an event; "": of all
-	Limit    int    // how many at most
-	Replies  bool   // with the replies
+	Account  string // "": all accounts
+	Endpoint string // "": all endpoints
+	ID       string // id of a message or an event; "": all
+	Limit    int    // maximum number of attempts
+	Replies  bool   // include the replies
 }
 
-// Attempts returns the attempts that a filter wants, the last one first.
+// Attempts returns the attempts that match a filter, the latest first.
 func (d *Webhooks) Attempts(f Filter) []Attempt {
 	some := []Attempt{}
 	for _, s := range d.all(f.Account, f.Endpoint) {

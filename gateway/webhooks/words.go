@@ -6,18 +6,18 @@ import (
 	"unicode/utf8"
 )
 
-// How many octets are kept of the words that say why a call failed, and of a reply.
+// The maximum lengths of an error text and of a reply, in octets.
 const (
 	mostWords = 300
 	mostReply = 256
 )
 
-// printable returns the beginning of a text, with points in the place of octets and characters that have no print, because
-// servers of clients may answer anything.
+// printable returns the beginning of a text, with octets and characters that cannot be printed
+// replaced by points. Servers of clients may answer anything.
 func printable(text string, most int) string {
 	if len(text) > most {
 		text = text[:most]
-		for range utf8.UTFMax - 1 { // a character that was cut is left out
+		for range utf8.UTFMax - 1 { // removes a character that was cut
 			if r, size := utf8.DecodeLastRuneInString(text); r != utf8.RuneError || size != 1 {
 				break
 			}

@@ -13,22 +13,23 @@ import (
 
 // A Conn is one side of a TLS connection. It is not safe for concurrent use.
 //
-// Its handshake is written as code that waits for the peer, in crypto/tls. It runs as a coroutine that
-// Handshake resumes and that is left where it needs more octets. Behind it, reading stops where it needs more with an
-// error that crypto/tls takes for a temporary one, after which it goes on where it was.
+// The handshake of crypto/tls is code that blocks until the peer has sent more. A Conn runs this
+// code as a coroutine: Handshake resumes it, and it is suspended when it needs more octets. After
+// the handshake, a read that needs more octets returns an error that crypto/tls treats as
+// temporary, and can be repeated later.
 type Conn struct {
 	tls      *tls.Conn
 	memory   memory
 	resume   func() (struct{}, bool)
 	stop     func()
 	finished bool
-	err      error // of the handshake
+	err      error // the error of the handshake
 }
 
-// Server returns the side of a Conn that accepts it.
+// Server returns the server's side of a TLS connection.
 func Server(c *tls.Config) *Conn { return newConn(tls.Server, c) }
 
-// Client returns the side of a Conn that begins it.
+// Client returns the client's side of a TLS connection.
 func Client(c *tls.Config) *Conn { return newConn(tls.Client, c) }
 
 func newConn(side func(net.Conn, *tls.Config) *tls.Conn, config *tls.Config) *Conn {
@@ -41,8 +42,8 @@ func newConn(side func(net.Conn, *tls.Config) *tls.Conn, config *tls.Config) *Co
 	return c
 }
 
-// Put gives the Conn octets that the peer has sent, which must not change until Read has read them: in a handshake
-// some may stay behind, so they must be the Conn's own.
+// Put gives the Conn octets that the peer has sent. The octets must not change until Read has read
+// them. During a handshake some octets may remain unread, so the caller must pass a copy.
 func (c *Conn) Put(b []byte) {
 	if m := &c.memory; m.at == len(m.in) {
 		m.in, m.at = b, 0
@@ -52,15 +53,17 @@ func (c *Conn) Put(b []byte) {
 	}
 }
 
-// Take returns the octets that TLS itself has for the peer: those of a handshake, an alert, another key.
+// Take returns the octets that TLS itself wants to send to the peer: handshake messages, alerts,
+// key updates.
 func (c *Conn) Take() []byte {
 	b := c.memory.out
 	c.memory.out = nil
 	return b
 }
 
-// Handshake goes on with the handshake as far as the octets of the peer allow. It reports whether the
-// handshake is done; then err says whether it has failed. It takes up to about a millisecond of CPU.
+// Handshake continues the handshake as far as the octets of the peer allow. done is true if the
+// handshake is finished; then err is its error, or nil. A call takes up to about a millisecond of
+// CPU time.
 func (c *Conn) Handshake() (done bool, err error) {
 	if !c.finished {
 		if _, more := c.resume(); more {
@@ -71,8 +74,8 @@ func (c *Conn) Handshake() (done bool, err error) {
 	return true, c.err
 }
 
-// Peer returns the certificate of the peer once the handshake is done, if it is of an authority that is trusted, and
-// nil otherwise.
+// Peer returns the peer's certificate after the handshake, if a trusted authority has issued it.
+// Otherwise it returns nil.
 func (c *Conn) Peer() *x509.Certificate {
 	if chains := c.tls.ConnectionState().VerifiedChains; len(chains) > 0 {
 		return chains[0][0]
@@ -80,7 +83,7 @@ func (c *Conn) Peer() *x509.Certificate {
 	return nil
 }
 
-// Abandon ends a handshake that is not done. The Conn must not be used any more.
+// Abandon ends a handshake that is not done. The Conn must not be used afterwards.
 func (c *Conn) Abandon() {
 	if !c.finished {
 		c.stop()
@@ -88,12 +91,13 @@ func (c *Conn) Abandon() {
 	}
 }
 
-// end gives up what the handshake needed.
+// end releases what only the handshake needed.
 func (c *Conn) end() {
 	c.finished, c.resume, c.stop, c.memory.wait = true, nil, nil, nil
 }
 
-// Read appends the text to b that the octets of the peer hold. The error is io.EOF after the peer's close_notify.
+// Read decrypts the octets of the peer and appends the plain text to b. The error is io.EOF after
+// the peer's close_notify.
 func (c *Conn) Read(b []byte) ([]byte, error) {
 	for {
 		if len(b) == cap(b) {
@@ -111,11 +115,11 @@ func (c *Conn) Read(b []byte) ([]byte, error) {
 	}
 }
 
-// readSize is how much room is made for text: as much as one record may have.
+// readSize is the size of the read buffer for plain text: the maximum size of one TLS record.
 const readSize = 16 << 10
 
-// Write appends to b what the peer is sent for text. With last that ends with the alert that nothing follows
-// (close_notify).
+// Write encrypts text and appends the result to b. If last is true, it also appends the
+// close_notify alert, after which nothing follows.
 func (c *Conn) Write(b, text []byte, last bool) ([]byte, error) {
 	c.memory.out = append(b, c.memory.out...)
 	_, err := c.tls.Write(text)
@@ -125,11 +129,11 @@ func (c *Conn) Write(b, text []byte, last bool) ([]byte, error) {
 	return c.Take(), err
 }
 
-// memory is the connection below a tls.Conn: octets in memory.
+// memory is the connection below a tls.Conn. Its octets are in memory.
 type memory struct {
 	in, out []byte
-	at      int         // how many octets of in were read
-	wait    func() bool // in a handshake: waits for more octets, and reports whether it goes on
+	at      int         // how many octets of in were already read
+	wait    func() bool // used in a handshake: waits for more octets, and reports whether the handshake goes on
 }
 
 // An emptyError says that more octets of the peer are needed.

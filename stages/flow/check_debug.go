@@ -2,8 +2,8 @@
 
 package flow
 
-// check makes sure that a job is alive wherever it passes, and that it takes an
-// edge the table declares.
+// check panics if a job is used after its release, or if the table does not declare the edge that
+// the job takes.
 func (p *Pipeline[J]) check(from *row[J], to int, j *J) {
 	p.pool.ref(j).alive()
 	if to != from.index && from.to&(1<<to) == 0 {

@@ -22,14 +22,14 @@ type inbox[J any] struct {
 	state   inboxState
 	jobs    []*J
 	tickDue bool
-	counted Stats // the counts of the row's workers up to their last take
+	counted Stats // counts of the row's workers up to their latest take
 }
 
 type inboxState uint8
 
 const (
-	idle    inboxState = iota // no goroutine works on the row, and there is nothing to do
-	claimed                   // a goroutine has to work on the row, and has not begun
+	idle    inboxState = iota // no goroutine works on the row, and the row has nothing to do
+	claimed                   // a goroutine has the claim on the row but has not begun to work
 	running                   // a goroutine works on the row
 )
 
@@ -61,13 +61,13 @@ func (b *inbox[J]) claim() bool {
 	return true
 }
 
-// take returns the jobs, and whether Tick is due. If there is neither, ok is false and the
-// caller has lost its claim. The inbox uses spare, an empty list, for the next jobs. take
-// moves the counts of done into the inbox.
+// take returns the jobs, and whether Tick is due. If there are no jobs and no Tick is due, ok is
+// false and the caller has lost its claim. The inbox uses the empty list spare for the next jobs.
+// take adds the counts of done to the inbox's counts.
 func (b *inbox[J]) take(spare []*J, done *Stats) (jobs []*J, tick, ok bool) {
 	b.mu.Lock()
 	b.counted.add(done)
-	*done = Stats{} // here, because without the claim it belongs to the next worker
+	*done = Stats{} // reset here, because without the claim done belongs to the next worker
 	b.counted.Locks++
 	jobs, tick = b.jobs, b.tickDue
 	if len(jobs) == 0 && !tick {
@@ -86,7 +86,7 @@ func (b *inbox[J]) count(done *Stats) {
 	b.counted.add(done)
 }
 
-// stats returns the counts, with the number of waiting jobs.
+// stats returns the counts, and the number of waiting jobs.
 func (b *inbox[J]) stats() (counted Stats, waiting int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -24,8 +24,8 @@ func (i *Inlet[J]) Get() *J {
 	return i.cache.Get()
 }
 
-// Send hands jobs to the row with that index in the table. After Close it releases them
-// instead, because no stage would work on them. It reports whether it has handed them on.
+// Send passes jobs to the row with this index in the table, and returns true. After Close it
+// releases the jobs and returns false, because no stage would work on them.
 func (i *Inlet[J]) Send(row int, jobs ...*J) bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -40,8 +40,8 @@ func (i *Inlet[J]) Send(row int, jobs ...*J) bool {
 	return false
 }
 
-// Close returns the inlet's free jobs to the pool. Jobs that were sent before are worked
-// on, later ones are not.
+// Close returns the inlet's free jobs to the pool. The stages still work on jobs that were sent
+// before Close.
 func (i *Inlet[J]) Close() {
 	i.mu.Lock()
 	defer i.mu.Unlock()

@@ -2,9 +2,8 @@ package flow
 
 import "runtime/debug"
 
-// workFrom works on batch[i:] and returns the index from which to continue. It is the panic
-// boundary: it passes a job at which the stage panics to OnPanic, and returns the next
-// index.
+// workFrom works on batch[i:] and returns the index from which to continue. If the stage panics,
+// workFrom recovers, passes the job to OnPanic, and returns the index of the next job.
 func (r *row[J]) workFrom(batch []*J, i int) (next int) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -20,7 +19,7 @@ func (r *row[J]) workFrom(batch []*J, i int) (next int) {
 	return i
 }
 
-// guard runs a part of a stage that does not belong to one job.
+// guard runs a part of a stage that does not belong to one job, and recovers from panics.
 func (r *row[J]) guard(f func()) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -30,8 +29,8 @@ func (r *row[J]) guard(f func()) {
 	f()
 }
 
-// panicked counts a panic and passes it to OnPanic, with the job if the stage had not
-// handed it on before.
+// panicked counts a panic and passes it to OnPanic. It passes the job too, unless the stage had
+// already passed the job on.
 func (r *row[J]) panicked(j *J, v any) {
 	r.stats.Panics++
 	for _, list := range r.out.lists {
@@ -46,14 +45,14 @@ func (r *row[J]) panicked(j *J, v any) {
 	}
 	defer func() {
 		if again := recover(); again != nil && j != nil {
-			r.panicked(nil, again) // reports the second panic too, without the job
+			r.panicked(nil, again) // reports the second panic too, but without the job
 		}
 	}()
 	r.p.onPanic(&r.out, r.name, j, v, debug.Stack())
 }
 
-// panickedOutside does the same as panicked for a goroutine that does not hold the claim
-// on r. It makes a row with its own Out for that.
+// panickedOutside counts a panic and passes it to OnPanic, as panicked does, on a goroutine that
+// does not hold the claim on r. It makes a row with its own Out.
 func (r *row[J]) panickedOutside(j *J, v any) {
 	p := r.p
 	own := &row[J]{p: p, name: r.name, index: r.index, to: r.to, waits: r.waits}

@@ -15,24 +15,24 @@ type Pipeline[J any] struct {
 
 	start   time.Time
 	startNS int64
-	running atomic.Int32 // goroutines that work on rows
-	procs   int32        // GOMAXPROCS
-	inline  int          // Options.Inline
-	yield   uint32       // rows that yield to all others
+	running atomic.Int32 // number of goroutines that work on rows
+	procs   int32        // value of GOMAXPROCS
+	inline  int          // Options.Inline, with its default
+	yield   uint32       // bit mask: rows that yield to all other rows
 	stop    chan struct{}
-	failed  chan error // has room for one
+	failed  chan error // buffered for one error
 	done    sync.WaitGroup
 }
 
-// A row is one stage at run time.
+// A row is a stage at run time.
 type row[J any] struct {
 	p     *Pipeline[J]
 	name  string
 	index int
-	to    uint32 // rows it may hand jobs to
+	to    uint32 // bit mask: rows to which this row may pass jobs
 	stage Stage[J]
 
-	flusher Flusher[J] // these three are the stage, or nil if it does not implement them
+	flusher Flusher[J] // flusher, ticker and source are the stage itself, or nil if the stage does not implement them
 	ticker  Ticker[J]
 	source  Source[J]
 
@@ -41,18 +41,18 @@ type row[J any] struct {
 	woken chan struct{} // passes the claim to the row's own goroutine
 	timer *time.Timer
 
-	// The rest belongs to the goroutine that holds the claim.
+	// The fields below belong to the goroutine that holds the claim.
 	spare  []*J // empty list for inbox.take
-	at     int  // index in the batch of the job that is worked on
+	at     int  // index in the batch of the current job
 	out    Out[J]
-	stats  Stats // since the last inbox.take
-	tickNS int64 // when Tick is due; 0: never
+	stats  Stats // counts since the last inbox.take
+	tickNS int64 // when Tick is due; 0: Tick is not due
 }
 
 // Now returns the time of the pipeline's clock; see Out.Now.
 func (p *Pipeline[J]) Now() int64 { return p.startNS + int64(time.Since(p.start)) }
 
-// insert hands jobs to a row from outside the stages.
+// insert passes jobs to a row from outside of the stages.
 func (p *Pipeline[J]) insert(row int, jobs ...*J) {
 	if r := p.rows[row]; r.inbox.put(jobs...) {
 		r.wake()
@@ -63,7 +63,7 @@ func (p *Pipeline[J]) insert(row int, jobs ...*J) {
 // for that stage are not worked on then, so the process should end.
 func (p *Pipeline[J]) Failed() <-chan error { return p.failed }
 
-// fail keeps the first failure until it is received.
+// fail stores the first failure until Failed is received from.
 func (p *Pipeline[J]) fail(err error) {
 	select {
 	case p.failed <- err:
@@ -81,7 +81,7 @@ func (p *Pipeline[J]) Close() error {
 		}
 	}
 	p.done.Wait()
-	p.workOnRest() // first, because functions outside the stages may wait for one of these jobs
+	p.workOnRest() // first, because functions outside of the stages may wait for one of these jobs
 	for more := true; more; more = p.workOnRest() {
 		for _, r := range p.rows {
 			r.waits.wg.Wait()
@@ -90,8 +90,8 @@ func (p *Pipeline[J]) Close() error {
 	return p.closeStages()
 }
 
-// workOnRest works on jobs until there are none, when the rows' goroutines have ended. It reports whether
-// there were any.
+// workOnRest works on the remaining jobs until there are none, after the goroutines of the rows
+// have ended. It reports whether there were any jobs.
 func (p *Pipeline[J]) workOnRest() (any bool) {
 	for dry := false; !dry; {
 		dry = true

@@ -2,12 +2,12 @@ package flow
 
 import "sync"
 
-// A Pool holds jobs for reuse. Each stage takes and returns them through its own Cache, so
-// the pool's lock is taken once per cacheRefill jobs.
+// A Pool holds jobs for reuse. Each stage takes and returns jobs through its own Cache, so that the
+// pool's lock is taken only once per cacheRefill jobs.
 type Pool[J any] struct {
 	mu    sync.Mutex
 	free  []*J
-	taken int64 // handed to caches, not yet returned by them
+	taken int64 // jobs that caches have taken and not returned
 	locks int64
 
 	make  func() *J
@@ -18,7 +18,7 @@ type Pool[J any] struct {
 const (
 	cacheRefill = 32
 	cacheLimit  = 2 * cacheRefill
-	maxFree     = 1 << 14 // jobs that the pool keeps for reuse
+	maxFree     = 1 << 14 // maximum number of free jobs in the pool
 )
 
 // NewPool returns a pool of jobs. ref returns a job's reference count; reset empties
@@ -27,8 +27,8 @@ func NewPool[J any](newJob func() *J, reset func(*J), ref func(*J) *Ref) *Pool[J
 	return &Pool[J]{make: newJob, reset: reset, ref: ref}
 }
 
-// Live returns how many jobs are outside the pool. It includes the free jobs of caches, so
-// it is exact only after these are drained.
+// Live returns how many jobs are outside the pool. The result includes the free jobs of caches, so
+// it is exact only after all caches are drained.
 func (p *Pool[J]) Live() int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -78,15 +78,15 @@ func (c *Cache[J]) refill() {
 	}
 }
 
-// Release releases one reference to j. With the last one it empties j and keeps it for
-// reuse.
+// Release releases one reference to j. If it was the last reference, Release empties j and keeps j
+// for reuse.
 func (c *Cache[J]) Release(j *J) {
 	if !c.pool.ref(j).release() {
 		return
 	}
 	c.pool.reset(j)
 	if quarantine {
-		c.free = append(c.free, c.pool.make()) // j is not used again, so that a use after release is found
+		c.free = append(c.free, c.pool.make()) // j is never used again, so that a use after release is detected
 	} else {
 		c.free = append(c.free, j)
 	}
@@ -111,7 +111,7 @@ func (c *Cache[J]) put(count int) {
 	p.locks++
 	p.taken -= int64(count)
 	p.free = append(p.free, c.free[n:]...)
-	if over := len(p.free) - maxFree; over > 0 { // frees the memory of a burst
+	if over := len(p.free) - maxFree; over > 0 { // frees memory after a burst
 		clear(p.free[maxFree:])
 		p.free = p.free[:maxFree]
 	}

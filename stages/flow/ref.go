@@ -7,8 +7,8 @@ import "sync/atomic"
 // quarantine reports whether released jobs are never used again, as in the debug build.
 const quarantine = false
 
-// A Ref counts the references to a job. The count of a job in the pool is 0 or 1, because
-// most jobs only ever have one holder, so that their counts need not be written.
+// A Ref counts the references to a job. The count of a job in the pool is 0 or 1: most jobs only
+// ever have one holder, and their counts need not be written.
 type Ref struct{ n atomic.Int32 }
 
 func (r *Ref) acquire() {

@@ -12,14 +12,14 @@ import (
 const quarantine = true
 
 // A Ref counts the references to a job. In the debug build it panics when a job is used or released
-// after its last release. The panic says where that was.
+// after its last release. The panic reports where the job was last released.
 type Ref struct {
 	n     atomic.Int32
 	freed atomic.Pointer[place]
 }
 
-// A place is where a job was released: callers, the latest first. It is small, because the
-// places of all jobs that a busy machine keeps would otherwise be most of its memory.
+// A place is the call stack of a release, the latest caller first. It is short, because otherwise
+// the places of all jobs would fill most of the memory of a busy machine.
 type place [16]uintptr
 
 func (r *Ref) acquire() { r.n.Store(1) }
@@ -47,7 +47,7 @@ func (r *Ref) alive() {
 	}
 }
 
-// String returns the functions and lines of the callers.
+// String returns the functions and lines of the callers in the place.
 func (p *place) String() string {
 	var b strings.Builder
 	for frames, more := runtime.CallersFrames(p[:]), true; more; {

@@ -12,7 +12,7 @@ const (
 	maxSpare = 1 << 16
 )
 
-// runRow is the goroutine of a row that is no source.
+// runRow is the main function of the goroutine of a row that is not a source.
 func (p *Pipeline[J]) runRow(r *row[J]) {
 	defer p.done.Done()
 	defer r.timer.Stop()
@@ -21,7 +21,7 @@ func (p *Pipeline[J]) runRow(r *row[J]) {
 		case <-r.woken:
 		case <-r.timer.C:
 			if !r.inbox.setTick() {
-				continue // the goroutine that works on the row will see it
+				continue // the goroutine that works on the row will find the job
 			}
 		case <-p.stop:
 			return
@@ -32,7 +32,7 @@ func (p *Pipeline[J]) runRow(r *row[J]) {
 	}
 }
 
-// runSource is the goroutine of a source, and the only one that works on it.
+// runSource is the main function of a source's goroutine, the only one that works on the source.
 func (p *Pipeline[J]) runSource(r *row[J]) {
 	defer p.done.Done()
 	yielded := p.Now()
@@ -65,7 +65,7 @@ func (p *Pipeline[J]) runSource(r *row[J]) {
 	}
 }
 
-// poll calls a source's Poll, and returns the claims that the caller holds because of it.
+// poll calls a source's Poll, and returns the claims that the caller has got by passing on jobs.
 func (p *Pipeline[J]) poll(r *row[J]) (claims uint32) {
 	begin := p.Now()
 	r.out.now = begin
@@ -79,9 +79,9 @@ func (p *Pipeline[J]) poll(r *row[J]) (claims uint32) {
 }
 
 // workOn works on the rows whose claims the caller holds, and on those whose claims it gets
-// meanwhile. It takes the last row first, and rows that yield after all others. So the jobs
-// closest to leaving leave first, and the inboxes of earlier rows gather larger batches.
-// After maxTurns it passes the remaining claims to the rows' own goroutines, because
+// meanwhile. It takes the last row first, and rows that yield after all other rows. So the jobs
+// closest to the end of the pipeline leave first, and the inboxes of earlier rows gather larger
+// batches. After maxTurns it passes the remaining claims to the rows' own goroutines, because
 // otherwise the caller's own row could wait forever for rows that always have jobs.
 func (p *Pipeline[J]) workOn(claims uint32) {
 	for turn := 0; claims != 0; turn++ {
@@ -167,5 +167,5 @@ func (r *row[J]) wake() {
 		r.source.Wake()
 		return
 	}
-	r.woken <- struct{}{} // never blocks, because there is one claim
+	r.woken <- struct{}{} // never blocks, because a row has only one claim
 }

@@ -9,15 +9,15 @@ import (
 
 // Options are the settings of a pipeline.
 type Options[J any] struct {
-	// Inline is the longest batch that the producer's goroutine works on while processors
-	// are free. A longer one wakes the stage's own goroutine. 0 means 256.
+	// Inline is the longest batch that the producer's goroutine works on while processors are free. A
+	// longer batch wakes the stage's own goroutine. 0 means 256.
 	Inline int
-	// OnPanic is called after a stage's panic. j is the job that it worked on, or nil if
-	// it had handed on the job or there was none. OnPanic may use out.
+	// OnPanic is called after a stage's panic. j is the job on which the stage worked. j is nil if
+	// there was no job, or if the stage had already passed it on. OnPanic may use out.
 	OnPanic func(out *Out[J], stage string, j *J, value any, stack []byte)
 }
 
-// maxRows is the number of bits in a mask of rows.
+// maxRows is the maximum number of rows: the number of bits in a mask of rows.
 const maxRows = 32
 
 // Start makes and starts the stages of a table, in order. If the table is wrong or a stage
@@ -71,8 +71,8 @@ func build[D, J any](table []Spec[D, J], deps D, pool *Pool[J], o Options[J]) (*
 	return p, nil
 }
 
-// edges checks the names of a table and returns, for each row, the mask of the rows
-// that it may hand jobs to.
+// edges checks the names of a table. It returns, for each row, the mask of the rows to which the
+// row may pass jobs.
 func edges[D, J any](table []Spec[D, J]) ([]uint32, error) {
 	if len(table) > maxRows {
 		return nil, fmt.Errorf("cannot start pipeline: the table has %d stages, at most %d are possible", len(table), maxRows)
@@ -97,11 +97,11 @@ func edges[D, J any](table []Spec[D, J]) ([]uint32, error) {
 	return targets, nil
 }
 
-// run starts the goroutines. It claims the first ticks before any of these can hand a job
-// to another row.
+// run starts the goroutines. It first takes the claims for the first ticks, before any goroutine
+// can pass a job to another row.
 func (p *Pipeline[J]) run() {
 	for _, r := range p.rows {
-		if r.ticker != nil && r.inbox.setTick() && r.source == nil { // a source makes its first tick itself
+		if r.ticker != nil && r.inbox.setTick() && r.source == nil { // a source makes its first tick on its own goroutine
 			r.wake()
 		}
 	}

@@ -5,17 +5,17 @@ import "math"
 // Stats holds the counters of a stage. Times are in nanoseconds.
 type Stats struct {
 	Name     string
-	In, Out  int64 // jobs taken and handed on
+	In, Out  int64 // numbers of jobs taken and passed on
 	Batches  int64
 	Panics   int64
-	Locks    int64 // acquisitions of the inbox's lock
-	Refs     int64 // changes of reference counts that stages share, counted with Out.CountRef
-	Depth    int   // jobs in the inbox now
+	Locks    int64 // how often the inbox's lock was taken
+	Refs     int64 // changes of shared reference counts, as counted with Out.CountRef
+	Depth    int   // number of jobs in the inbox now
 	MaxBatch int64
-	Work     Spread // time at work, per batch
+	Work     Spread // working time per batch
 }
 
-// A Spread sums up durations.
+// A Spread summarizes durations: their number, mean and deviation.
 type Spread struct {
 	Count    int64
 	Min, Max int64
@@ -48,7 +48,7 @@ func (s *Spread) Merge(o Spread) {
 	s.Squares += o.Squares
 }
 
-// Mean returns the mean duration, or 0 if there was none.
+// Mean returns the mean duration, or 0 if there are no durations.
 func (s Spread) Mean() float64 {
 	if s.Count == 0 {
 		return 0

@@ -2,22 +2,22 @@ package flow
 
 import "sync"
 
-// defaultWaits is used for a Spec.Waits of 0.
+// defaultWaits is used if Spec.Waits is 0.
 const defaultWaits = 16
 
-// waits runs functions that block, such as dialing or slow password hashes, outside their
-// stage. Each row has its own waits, so that one kind of function cannot hold up another.
-// Its goroutines end when no function is queued.
+// waits runs functions that block, such as dialing or slow password hashes, outside their stage.
+// Each row has its own waits, so that one kind of function cannot hold up another. The goroutines
+// end when no function is queued.
 type waits[J any] struct {
-	limit int // of goroutines
+	limit int // maximum number of goroutines
 	wg    sync.WaitGroup
 
 	mu    sync.Mutex
-	now   int // running goroutines
+	now   int // number of running goroutines
 	queue []wait[J]
 }
 
-// A wait is a function that runs outside the stages, with the job that is sent after it.
+// A wait is a function that runs outside of the stages, and the job that is sent after it.
 type wait[J any] struct {
 	row *row[J] // the row whose stage called Go
 	to  int
@@ -25,8 +25,8 @@ type wait[J any] struct {
 	f   func()
 }
 
-// Go runs f outside the stages, because f may block, and then hands j to the row with that
-// index. At most Spec.Waits functions of a stage run together, and further ones queue. A
+// Go runs f outside the stages, because f may block, and then hands j to the row with that index.
+// At most Spec.Waits functions of a stage run at the same time. Further functions are queued. A
 // panic of f is handled like a panic of the stage at j.
 func (o *Out[J]) Go(row int, j *J, f func()) {
 	o.row.p.check(o.row, row, j)
@@ -45,7 +45,7 @@ func (all *waits[J]) add(w wait[J]) {
 	all.queue = append(all.queue, w)
 }
 
-// loop runs w and then the queued functions.
+// loop runs w, and afterwards the queued functions.
 func (all *waits[J]) loop(w wait[J]) {
 	for more := true; more; w, more = all.next() {
 		w.run()
@@ -53,7 +53,7 @@ func (all *waits[J]) loop(w wait[J]) {
 	}
 }
 
-// next returns the next wait in the queue. If there is none, more is false and the calling
+// next returns the next wait in the queue. If the queue is empty, more is false and the calling
 // goroutine must end.
 func (all *waits[J]) next() (w wait[J], more bool) {
 	all.mu.Lock()
@@ -67,7 +67,7 @@ func (all *waits[J]) next() (w wait[J], more bool) {
 	return w, true
 }
 
-// run runs the function and hands the job on.
+// run runs the function and then passes the job on.
 func (w wait[J]) run() {
 	defer func() {
 		if v := recover(); v != nil {

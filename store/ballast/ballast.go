@@ -1,4 +1,4 @@
-// Package ballast is a file that only takes room, which is released when a disk is full.
+// Package ballast reserves disk space with a file, which is removed when the disk is full.
 //
 // # Start reading
 //
@@ -15,32 +15,33 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// A File is removed when the disk is full, so that what waits can be delivered and deleted, which needs room at first. It is
-// safe for concurrent use.
+// A File reserves disk space. It is removed when the disk is full, so that waiting messages can be
+// delivered and deleted, which needs some room at first. It is safe for concurrent use.
 type File struct {
-	fs   vfs.FS // that the disk is full is not this one's to notice
+	fs   vfs.FS // a file system that does not report a full disk to the store
 	dir  string
 	size int64
 	log  zerolog.Logger
 
-	inUse atomic.Bool // it was removed because the disk was full
+	inUse atomic.Bool // the file was removed because the disk was full
 
 	mu   sync.Mutex
-	laid int64 // Octets that it takes on the disk; 0: it is not there
-	rest int   // calls of Lay that do nothing, because one has failed
+	laid int64 // octets that the file takes on the disk; 0: there is no file
+	rest int   // number of calls of Lay that do nothing, because an earlier call failed
 }
 
 const (
-	// Name is that of the file.
+	// Name is the name of the file.
 	Name = "ballast"
-	// Rest is how many calls of Lay, one each second, do nothing after one that has failed: a quota may refuse what the
-	// disk has room for.
+	// Rest is how many calls of Lay, one each second, do nothing after a call that failed. A quota may
+	// refuse a file although the disk has room.
 	Rest  = 60
-	spare = 2       // it is laid when this many times its size is free
-	piece = 1 << 20 // Octets written at a time, on a file system that cannot allocate
+	spare = 2       // the file is made if the free space is this many times its size
+	piece = 1 << 20 // octets written at a time if the file system cannot allocate space
 )
 
-// New returns the file of a directory. That the disk is full is not for fs to notice. With a size of 0 none is laid.
+// New returns the File of a directory. fs must be a file system that does not report a full disk to
+// the store. If size is 0, no file is made.
 func New(fs vfs.FS, dir string, size int64, log zerolog.Logger) *File {
 	return &File{fs: fs, dir: dir, size: size, log: log}
 }
@@ -50,7 +51,8 @@ func (b *File) InUse() bool { return b.inUse.Load() }
 
 func (b *File) path() string { return b.fs.PathJoin(b.dir, Name) }
 
-// Find records the file that an earlier run has left. The disk may be full by now.
+// Find records a file that an earlier run has left, because the disk may be full when the process
+// starts.
 func (b *File) Find() {
 	info, err := b.fs.Stat(b.path())
 	if err != nil {
@@ -58,14 +60,14 @@ func (b *File) Find() {
 	}
 	octets := info.Size()
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
-		octets = st.Blocks * 512 // room may be kept behind the end of the file
+		octets = st.Blocks * 512 // the file system may have allocated space behind the end of the file
 	}
 	b.mu.Lock()
 	b.laid = max(octets, 1)
 	b.mu.Unlock()
 }
 
-// Lay makes the file if it is not there and the disk has room.
+// Lay makes the file if it does not exist and the disk has room.
 func (b *File) Lay() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -118,7 +120,7 @@ func (b *File) Drop() {
 		Msg("the disk of the store is full; its reserve was released so that waiting messages can still be delivered")
 }
 
-// Octets returns how many octets it takes on the disk.
+// Octets returns how many octets the file takes on the disk.
 func (b *File) Octets() int64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()

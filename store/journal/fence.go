@@ -1,29 +1,31 @@
 package journal
 
-// A Fence judges the records of a journal to which several nodes append, one of which owns the work at a time. All nodes judge
-// all records in their order, and come to the same.
+// A Fence judges the records of a journal to which several nodes append, one of which owns the work
+// at a time. All nodes judge all records in the same order, with the same results.
 //
-// The Run of an ID is the epoch of an owner. Each owner's is higher than that of the owner before, and its first record makes
-// it known: what comes behind that one from an earlier owner is void, as a whole. That owner has been deposed and does not
-// know it yet; nobody was promised anything, because its append fails when it looks at what stands in front of it.
+// The Run of an ID is the epoch of an owner. Each owner's epoch is higher than the previous
+// owner's, and the owner's first record makes the epoch known. All later records of earlier owners
+// are void. An earlier owner that still appends was deposed and does not know it yet. Its append
+// fails when it reads the records in front of its own, so no peer was given an answer that relies
+// on the void record.
 type Fence struct {
-	Epoch  uint32 // the newest
-	Node   uint32 // the owner that has it
-	Number uint64 // of its last record that counts
+	Epoch  uint32 // the newest epoch
+	Node   uint32 // the owner with this epoch
+	Number uint64 // number of the owner's last valid record
 }
 
-// A Verdict is what becomes of a record.
+// A Verdict is the judgement about a record.
 type Verdict uint8
 
 // The verdicts.
 const (
 	Counts   Verdict = iota
-	Repeated         // it is there already
-	Void             // it is of an owner that was deposed before
-	Forged           // it is of a second node that has this epoch, or a record in front of it is missing
+	Repeated         // the journal already has this record
+	Void             // the record's owner was deposed before
+	Forged           // the record is of a second node with the same epoch, or a record in front of it is missing
 )
 
-// Judge judges the next record.
+// Judge judges the next record of the journal.
 func (f *Fence) Judge(id ID) Verdict {
 	switch {
 	case id.Run < f.Epoch:

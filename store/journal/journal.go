@@ -1,8 +1,9 @@
-// Package journal keeps records in an order that survives a power cut. What a record means is its user's: those of the store are
-// its batches.
+// Package journal keeps records in an order that survives a power cut. The user of the journal
+// decides what a record means. The store's records are its batches.
 //
-// Package file keeps them on the disk of this machine, nats on several machines, journaltest in memory for
-// simulations. What every implementation must do is tested by journaltest.
+// Package file keeps records on the disk of this machine, package nats on several machines, and
+// package journaltest in memory for simulations. Package journaltest also tests what every
+// implementation must do.
 //
 // # Start reading
 //
@@ -14,53 +15,56 @@ import (
 	"fmt"
 )
 
-// A Seq is the place of a record. Places are above 0 and rise from record to record, not always by one.
+// A Seq is the place of a record. Places are above 0 and rise from record to record, by one or
+// more.
 type Seq uint64
 
-// An ID is different for all records of all nodes, so that one that was appended twice is known as the same.
+// An ID identifies a record among the records of all nodes, so that a record that was appended
+// twice is recognized.
 type ID struct {
 	Node   uint32
-	Run    uint32 // of the node: each start has the next one
-	Number uint64 // of the record in that run, rising
+	Run    uint32 // run of the node: each start of the node has the next higher run
+	Number uint64 // number of the record in its run; numbers rise
 }
 
-// MaxRecord is how many octets a record has at most.
+// MaxRecord is the maximum size of a record, in octets.
 const MaxRecord = 32 << 20
 
-// A Journal is safe for concurrent use. After an error of Append or Write it is not known whether the record is there, unless the
-// error is ErrFull or ErrTooLarge: then it is not.
+// A Journal is safe for concurrent use. After an error of Append or Write the record may or may not
+// be in the journal. After ErrFull or ErrTooLarge it is certainly not.
 type Journal interface {
-	// Append adds a record. When it returns, that one and all before survive a power cut.
+	// Append adds a record. When it returns, this record and all earlier records survive a power cut.
 	Append(id ID, record []byte) (Seq, error)
-	// Write adds a record that survives the end of the process. It survives a power cut when a later Append or Sync has returned.
+	// Write adds a record that survives the end of the process. The record survives a power cut after a
+	// later Append or Sync has returned.
 	Write(id ID, record []byte) (Seq, error)
-	// Sync returns when the records up to a place survive a power cut.
+	// Sync returns when the records up to the place upTo survive a power cut.
 	Sync(upTo Seq) error
-	// Follow calls f with each record behind after, in order, up to the last one there is. f must not keep the record. An
-	// error of f ends it and is returned.
+	// Follow calls f with each record after the place after, in order, up to the last existing record.
+	// f must not retain the record. If f returns an error, Follow ends and returns the error.
 	Follow(after Seq, f func(Seq, ID, []byte) error) error
-	// Trim allows the records up to a place to be dropped.
+	// Trim allows the journal to drop the records up to the place upTo.
 	Trim(upTo Seq) error
 	Status() Status
 	Close() error
 }
 
-// A Status says how much a journal has.
+// A Status describes the contents of a journal.
 type Status struct {
-	First  Seq   // from which on all records are kept; 0: none is
-	Last   Seq   // of the newest record, 0 if there was none
-	Synced Seq   // up to which all survive a power cut
-	Octets int64 // on the disk
+	First  Seq   // all records from this place on are kept; 0: no record is kept
+	Last   Seq   // place of the newest record; 0: there was no record
+	Synced Seq   // records up to this place survive a power cut
+	Octets int64 // octets on the disk
 	Fault  error // why nothing is appended any more, until the next start
 }
 
 var (
-	// ErrClosed is the error of everything that is done behind Close.
+	// ErrClosed is the error of all calls after Close.
 	ErrClosed = errors.New("the journal is closed")
-	// ErrTrimmed is that of Follow if some of the records that are asked for were dropped.
+	// ErrTrimmed is the error of Follow if some of the requested records were dropped.
 	ErrTrimmed = errors.New("the journal does not have these records any more")
-	// ErrFull is that of Append and Write if there is no room. There may be, later.
+	// ErrFull is the error of Append and Write if there is no room. A later call may succeed.
 	ErrFull = errors.New("there is no room for the journal")
-	// ErrTooLarge is that of a record with more than MaxRecord octets.
+	// ErrTooLarge is the error for a record with more than MaxRecord octets.
 	ErrTooLarge = fmt.Errorf("a record of the journal has at most %d octets", MaxRecord)
 )

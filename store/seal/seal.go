@@ -1,4 +1,4 @@
-// Package seal encrypts what a store writes of messages, and decrypts it.
+// Package seal encrypts and decrypts the messages that a store writes.
 //
 // # Start reading
 //
@@ -16,16 +16,18 @@ import (
 	"golang.org/x/crypto/chacha20poly1305"
 )
 
-// A Sealer encrypts values, each with a random nonce of 24 octets, so that none comes twice, and bound to the id that it belongs
-// to. It is safe for concurrent use. One that is nil encrypts nothing.
-type Sealer struct{ keys []key } // the first one encrypts
+// A Sealer encrypts values. Each value has a random nonce of 24 octets, so that no nonce is used
+// twice, and is bound to its id. A Sealer is safe for concurrent use. A nil Sealer encrypts
+// nothing.
+type Sealer struct{ keys []key } // the first key encrypts new values
 
 type key struct {
-	name [4]byte // in front of what the key has encrypted
+	name [4]byte // stands in front of the values that the key has encrypted
 	aead cipher.AEAD
 }
 
-// New returns what encrypts with the first of some keys of 32 octets, and decrypts with each of them; nil if there are none.
+// New returns a Sealer that encrypts with the first key and decrypts with all keys. Each key has 32
+// octets. Without keys the result is nil.
 func New(keys [][]byte) (*Sealer, error) {
 	if len(keys) == 0 {
 		return nil, nil
@@ -44,7 +46,8 @@ func New(keys [][]byte) (*Sealer, error) {
 	return s, nil
 }
 
-// mark begins what is encrypted. A value that is not begins with its version, which is a low number.
+// mark is the first octet of an encrypted value. An unencrypted value begins with its version,
+// which is a low number.
 const mark = 0xE5
 
 const head = 1 + 4 + chacha20poly1305.NonceSizeX
@@ -52,11 +55,11 @@ const head = 1 + 4 + chacha20poly1305.NonceSizeX
 // Is reports whether a value is encrypted.
 func Is(value []byte) bool { return len(value) >= head && value[0] == mark }
 
-// Append appends a value that belongs to an id, encrypted.
+// Append encrypts a value that belongs to an id, and appends the result.
 func (s *Sealer) Append(to []byte, id uint64, value []byte) []byte {
 	k := &s.keys[0]
 	var nonce [chacha20poly1305.NonceSizeX]byte
-	_, _ = rand.Read(nonce[:]) // it never fails
+	_, _ = rand.Read(nonce[:]) // rand.Read never fails
 	to = append(append(append(to, mark), k.name[:]...), nonce[:]...)
 	return k.aead.Seal(to, nonce[:], value, binary.BigEndian.AppendUint64(nil, id))
 }
@@ -66,10 +69,10 @@ func (s *Sealer) IsOfFirst(value []byte) bool {
 	return Is(value) && bytes.Equal(NameOf(value), s.keys[0].name[:])
 }
 
-// NameOf returns the name of the key that a value is encrypted with.
+// NameOf returns the name of the key with which a value is encrypted.
 func NameOf(value []byte) []byte { return value[1:5] }
 
-// Keys returns how many keys there are.
+// Keys returns the number of keys.
 func (s *Sealer) Keys() int {
 	if s == nil {
 		return 0
@@ -77,13 +80,13 @@ func (s *Sealer) Keys() int {
 	return len(s.keys)
 }
 
-// Errors of Open.
+// The errors of Open.
 var (
 	ErrKey     = errors.New("it is encrypted with another key")
 	ErrDamaged = errors.New("it cannot be decrypted, because it was changed")
 )
 
-// Open decrypts a value that belongs to an id. One that is not encrypted stays as it is.
+// Open decrypts a value that belongs to an id. It returns an unencrypted value unchanged.
 func (s *Sealer) Open(id uint64, value []byte) ([]byte, error) {
 	if !Is(value) {
 		return value, nil

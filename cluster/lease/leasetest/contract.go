@@ -1,5 +1,5 @@
-// Package leasetest tests what every cell of a lease must do, and has a cell in memory with the faults of an engine on other
-// machines.
+// Package leasetest tests what every cell of a lease must do. It contains a cell in memory that
+// simulates the faults of an engine on other machines.
 //
 // # Start reading
 //
@@ -17,7 +17,8 @@ import (
 	"pmg/internal/testkit/testutil"
 )
 
-// Test tests an implementation. open returns a new cell without a value, and that cell as another node sees it.
+// Test tests an implementation of Cell. open returns a new cell without a value, and the same cell
+// as another node sees it.
 func Test(t *testing.T, open func(t *testing.T) (one, other lease.Cell)) {
 	for name, test := range map[string]func(t *testing.T, one, other lease.Cell){
 		"compares": compares, "copies": copies, "one winner": oneWinner, "gives up": givesUp,
@@ -29,7 +30,7 @@ func Test(t *testing.T, open func(t *testing.T) (one, other lease.Cell)) {
 	}
 }
 
-// update updates a cell, which must work.
+// update updates a cell, and fails the test if the update fails.
 func update(t *testing.T, c lease.Cell, value string, last uint64) uint64 {
 	t.Helper()
 	version, err := c.Update(t.Context(), []byte(value), last)
@@ -39,7 +40,7 @@ func update(t *testing.T, c lease.Cell, value string, last uint64) uint64 {
 	return version
 }
 
-// sees waits until a cell has a value: a read may be stale.
+// sees waits until a cell has a value, because reads may be stale.
 func sees(t *testing.T, c lease.Cell, want string, version uint64) {
 	t.Helper()
 	testutil.Eventually(t, fmt.Sprintf("the cell has %q as version %d", want, version), func() bool {
@@ -70,13 +71,13 @@ func compares(t *testing.T, one, other lease.Cell) {
 	second := update(t, other, "second", first)
 	refuse(0)
 	refuse(first)
-	third := update(t, one, "second", second) // a heartbeat: the same value
+	third := update(t, one, "second", second) // a heartbeat writes the same value
 	refuse(second)
 	sees(t, one, "second", third)
 	sees(t, other, "second", third)
 }
 
-// copies looks whether values are those of the time of the call.
+// copies checks that a cell stores copies of the values it is given.
 func copies(t *testing.T, one, other lease.Cell) {
 	value := []byte("value")
 	version, err := one.Update(t.Context(), value, 0)
@@ -91,7 +92,7 @@ func copies(t *testing.T, one, other lease.Cell) {
 	sees(t, other, "value", version)
 }
 
-// oneWinner looks whether of many updates of a version one alone succeeds.
+// oneWinner checks that only one of many updates of a version succeeds.
 func oneWinner(t *testing.T, one, other lease.Cell) {
 	last := uint64(0)
 	for round := range 20 {
@@ -119,7 +120,8 @@ func oneWinner(t *testing.T, one, other lease.Cell) {
 	}
 }
 
-// givesUp looks whether a call whose context is done returns, and does not say that nothing will happen.
+// givesUp checks that a call whose context is done returns, without claiming that nothing will
+// happen.
 func givesUp(t *testing.T, one, _ lease.Cell) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -9,26 +9,26 @@ import (
 	"pmg/cluster/lease"
 )
 
-// A Fault is what goes wrong with one call. The zero value is none.
+// A Fault is what goes wrong with one call. The zero value means no fault.
 type Fault struct {
-	Request time.Duration // how long it takes to reach the cell; if the caller gives up before, an update happens nevertheless
-	Answer  time.Duration // how long its answer takes
-	Lost    bool          // it never reaches the cell
-	Silent  bool          // it reaches the cell, and its answer is lost
-	Stale   uint64        // how many versions a read is behind
+	Request time.Duration // how long the request takes to reach the cell; an update happens even if the caller gives up before
+	Answer  time.Duration // how long the answer takes to reach the caller
+	Lost    bool          // the request never reaches the cell
+	Silent  bool          // the request reaches the cell, but the answer is lost
+	Stale   uint64        // a read returns a value that is this number of versions old
 }
 
-// A Cell has the value. It keeps all values that it had. Make it with New.
+// A Cell is a cell in memory. It keeps all values that it had. Make it with New.
 type Cell struct {
 	fault func(node string, update bool) Fault
 
 	mu     sync.Mutex
-	values [][]byte // of the versions from 1 on
+	values [][]byte // values of the versions from 1 on
 	cut    map[string]bool
 }
 
-// New makes a cell without a value. fault may be nil: nothing goes wrong. It is called for each call of a node, by several
-// goroutines.
+// New makes a cell without a value. Each call of a node calls fault, on several goroutines. If
+// fault is nil, no call has a fault.
 func New(fault func(node string, update bool) Fault) *Cell {
 	if fault == nil {
 		fault = func(string, bool) Fault { return Fault{} }
@@ -36,7 +36,8 @@ func New(fault func(node string, update bool) Fault) *Cell {
 	return &Cell{fault: fault, cut: map[string]bool{}}
 }
 
-// Cut sets whether a node cannot reach the cell: neither requests nor answers get through.
+// Cut sets whether a node is cut off from the cell, so that neither requests nor answers get
+// through.
 func (c *Cell) Cut(node string, cut bool) {
 	c.mu.Lock()
 	c.cut[node] = cut
@@ -59,7 +60,7 @@ func (c *Cell) isCut(node string) bool {
 	return c.cut[node]
 }
 
-// A view is the cell of one node.
+// A view is the cell as one node sees it.
 type view struct {
 	cell *Cell
 	node string
@@ -101,7 +102,7 @@ func (v view) Update(ctx context.Context, value []byte, last uint64) (uint64, er
 	return a.version, a.err
 }
 
-// call calls at when the request arrives, and returns its answer, or the error of the context.
+// call runs at when the request arrives, and returns its answer, or the error of the context.
 func (v view) call(ctx context.Context, f Fault, at func() answer) answer {
 	if err := ctx.Err(); err != nil {
 		return answer{err: err}

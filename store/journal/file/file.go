@@ -19,15 +19,15 @@ import (
 	"pmg/store/journal"
 )
 
-// Options are how a journal is opened.
+// Options are the parameters with which a journal is opened.
 type Options struct {
-	After   journal.Seq // up to which no record is needed any more
-	Segment int64       // octets of each; 0: each new one has twice as many as the one before, from firstSegment to lastSegment
+	After   journal.Seq // records up to this place are not needed any more
+	Segment int64       // octets of each segment; 0: from firstSegment to lastSegment, each segment twice as large as the last
 }
 
 const (
-	firstSegment = 1 << 20  // a journal that has little to keep takes little room
-	lastSegment  = 16 << 20 // small enough for a start that reads a few, and large enough that a new one is rare
+	firstSegment = 1 << 20  // a journal with few records takes little space
+	lastSegment  = 16 << 20 // small enough for a start that reads a few segments, and large enough that a new segment is rare
 )
 
 // A Journal is a journal on disk. It is made by Open.
@@ -37,27 +37,28 @@ type Journal struct {
 	spares *spares
 
 	mu      sync.Mutex
-	pieces  []piece // that are kept
+	pieces  []piece // pieces that are kept
 	current *segment
-	dirty   []*segment // that have octets that are not synced, or are to be closed
+	dirty   []*segment // segments with unsynced octets, or that must be closed
 	last    journal.Seq
 	synced  journal.Seq
-	marked  journal.Seq // up to which a frame says that it was synced
+	marked  journal.Seq // up to this place a frame in the journal says that records were synced
 	octets  int64
 	buf     []byte
 	fault   error
 	closed  bool
 	renew   bool // the next record begins a segment
 
-	syncing   sync.Mutex   // one sync at a time; those who wait find that it was theirs, too
-	following sync.RWMutex // no file is used again while it is read
+	syncing   sync.Mutex   // held during a sync; a goroutine that waits for it may find that its records were synced too
+	following sync.RWMutex // held while files are read, so that no file is reused meanwhile
 }
 
-// Open opens the journal in a directory, which is there. The caller has the directory for itself. An
-// error that is a Damage says which records are lost; Salvage reads the others.
+// Open opens the journal in an existing directory. No other process may use the directory. An error
+// that is a Damage says which records are lost; Salvage reads the others.
 //
-// That a record was synced is known from what was written behind it, by Trim or Close at the latest. So the newest records of a
-// process that was killed may be damaged without notice. That its newest segment is gone is known from the file newest.
+// A later frame says that a record was synced; Trim or Close writes such a frame at the latest. So
+// damage of the newest records may remain unnoticed after the process was killed. The file newest
+// shows whether the newest segment is missing.
 func Open(fs vfs.FS, dir string, o Options) (*Journal, error) {
 	found, err := find(fs, dir)
 	if err == nil {
@@ -78,8 +79,9 @@ func Open(fs vfs.FS, dir string, o Options) (*Journal, error) {
 	return j, nil
 }
 
-// sync makes sure of what an earlier process may have left in the kernel's memory alone. After a sync that has failed, the kernel
-// takes those octets for written, so that another sync does nothing: they are written again, in their place.
+// sync syncs records that an earlier process may have left only in the kernel's memory. After a
+// failed sync the kernel treats the octets as written, so that another sync does nothing. Therefore
+// the octets are first written again, in their place.
 func (f *findings) sync(fs vfs.FS, dir string) error {
 	for i, p := range f.pieces {
 		if i+1 < len(f.pieces) && f.pieces[i+1].segment == p.segment { // the last piece of a segment is behind the others
@@ -96,7 +98,7 @@ func (f *findings) sync(fs vfs.FS, dir string) error {
 	return syncDir(fs, dir)
 }
 
-// syncAgain writes the first octets of a file again, and syncs it.
+// syncAgain writes the octets of a file up to upTo again, and syncs the file.
 func syncAgain(fs vfs.FS, name string, upTo int64) error {
 	f, err := fs.OpenReadWrite(name, category)
 	if err != nil {
@@ -141,7 +143,7 @@ func (j *Journal) Write(id journal.ID, record []byte) (journal.Seq, error) {
 	return j.last, nil
 }
 
-// usable returns why nothing can be appended. The caller holds the lock.
+// usable returns the reason why nothing can be appended, or nil. The caller holds the lock.
 func (j *Journal) usable() error {
 	if j.closed {
 		return journal.ErrClosed
@@ -149,7 +151,8 @@ func (j *Journal) usable() error {
 	return j.fault
 }
 
-// fail records why nothing is appended any more: it is not known what is on the disk. The caller holds the lock.
+// fail records and returns the reason why nothing is appended any more: the contents of the disk
+// are not known. The caller holds the lock.
 func (j *Journal) fail(err error) error {
 	if j.fault == nil {
 		j.fault = fmt.Errorf("the journal in %s has failed, and only a restart mends that: %w", j.dir, err)
@@ -157,8 +160,8 @@ func (j *Journal) fail(err error) error {
 	return j.fault
 }
 
-// write writes a frame. The caller holds the lock. Without a file for the next segment nothing is written, and it may be
-// tried again.
+// write writes a frame. The caller holds the lock. If there is no file for the next segment,
+// nothing is written, and a later call may succeed.
 func (j *Journal) write(f *frame) error {
 	size := int64(frameSize(len(f.record)))
 	j.buf = j.buf[:0]
@@ -173,7 +176,7 @@ func (j *Journal) write(f *frame) error {
 		j.buf = appendHead(j.buf, next.number, head{version: headVersion, first: f.seq, size: next.filled})
 		j.octets += next.grown
 		if c != nil && !slices.Contains(j.dirty, c) {
-			j.dirty = append(j.dirty, c) // the next sync closes it
+			j.dirty = append(j.dirty, c) // the next sync closes the segment
 		}
 		j.current, j.renew = &next.segment, false
 		j.pieces = append(j.pieces, piece{segment: j.current, from: headSize, to: headSize, first: f.seq, last: f.seq - 1})
@@ -198,7 +201,7 @@ func (j *Journal) write(f *frame) error {
 	return nil
 }
 
-// end returns how many octets the current segment has. The caller holds the lock.
+// end returns the length of the current segment, in octets. The caller holds the lock.
 func (j *Journal) end() int64 { return j.pieces[len(j.pieces)-1].to }
 
 // Sync implements journal.Journal.
@@ -255,11 +258,12 @@ func (j *Journal) Follow(after journal.Seq, f func(journal.Seq, journal.ID, []by
 	return follow(j.fs, j.dir, pieces, after, f)
 }
 
-// Trim implements journal.Journal: files all of whose records may be dropped are used again, or removed. It is called about once
-// a second, also where there is nothing to drop. It notices a file that was removed behind the journal's back.
+// Trim implements journal.Journal. It reuses or removes files whose records may all be dropped. It
+// is called about once a second, even if there is nothing to drop, and also notices files that
+// another process has removed.
 func (j *Journal) Trim(upTo journal.Seq) error {
 	if !j.following.TryLock() {
-		return nil // the next one will
+		return nil // the next call will try again
 	}
 	defer j.following.Unlock()
 	if err := j.missing(); err != nil {
@@ -288,8 +292,8 @@ func (j *Journal) Trim(upTo journal.Seq) error {
 	return nil
 }
 
-// markSynced writes what was synced, so that damage of the newest records is noticed after the process was killed. The caller
-// holds the lock.
+// markSynced writes a frame with the synced place, so that damage of the newest records is noticed
+// after the process was killed. The caller holds the lock.
 func (j *Journal) markSynced() error {
 	c := j.current
 	if err := j.usable(); err != nil || c == nil || j.marked == j.synced || j.end()+int64(frameSize(0)) > c.size {
@@ -302,7 +306,7 @@ func (j *Journal) markSynced() error {
 	return nil
 }
 
-// missing looks for the files that are needed.
+// missing returns an error if a needed file does not exist.
 func (j *Journal) missing() error {
 	j.mu.Lock()
 	pieces, err := slices.Clone(j.pieces), j.usable()
@@ -335,7 +339,8 @@ func (j *Journal) Status() journal.Status {
 	return s
 }
 
-// Close implements journal.Journal. It writes that all was synced, so that damage of the last records is noticed.
+// Close implements journal.Journal. It writes a frame which says that all records were synced, so
+// that damage of the last records is noticed.
 func (j *Journal) Close() error {
 	j.mu.Lock()
 	if j.closed {
@@ -364,8 +369,9 @@ func (j *Journal) Close() error {
 	return errors.Join(err, j.spares.close())
 }
 
-// Salvage calls f with all records behind after that can be read, in order, and returns what cannot. It begins with those in
-// front of after that are still there and lead up to it.
+// Salvage calls f with all readable records after the place after, in order, and returns the
+// damage. It first passes the records before that place which still exist and lead up to it without
+// a gap.
 func Salvage(fs vfs.FS, dir string, after journal.Seq, f func(journal.Seq, journal.ID, []byte) error) ([]*Damage, error) {
 	found, err := find(fs, dir)
 	if err != nil {

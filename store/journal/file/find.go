@@ -11,22 +11,22 @@ import (
 	"pmg/store/journal"
 )
 
-// A piece is a run of records, each of which has the place behind the one before, in one segment.
+// A piece is a run of records with consecutive places in one segment.
 type piece struct {
 	segment     *segment
-	from, to    int64 // octets
+	from, to    int64 // octets of the segment
 	first, last journal.Seq
 }
 
 // A Damage is a run of records that were synced and cannot be read any more.
 type Damage struct {
-	File        string      // the segment in which they were, or in which those before them are
-	From        int64       // octets that can be read before them
-	First, Last journal.Seq // Last is 0 if it is not known
-	gone        bool        // the file is
+	File        string      // the segment that had the records, or the segment of the records before them
+	From        int64       // octets of the file in front of the damage
+	First, Last journal.Seq // places of the lost records; Last is 0 if it is not known
+	gone        bool        // the file does not exist
 }
 
-// Error names the file and the records.
+// Error returns a text with the file and the lost records.
 func (d *Damage) Error() string {
 	if d.gone {
 		return d.errGone()
@@ -38,22 +38,23 @@ func (d *Damage) Error() string {
 		d.File, d.From, d.First, d.Last)
 }
 
-// findings are what the segments of a directory have.
+// findings are the contents of the segments of a directory.
 type findings struct {
 	dir      string
 	segments []*segment
-	all      []piece   // in the order of their segments
-	pieces   []piece   // the records that count, in order
-	damages  []*Damage // between the pieces, and behind them
+	all      []piece   // all pieces, in the order of their segments
+	pieces   []piece   // the pieces with valid records, in order
+	damages  []*Damage // lost records between the pieces and behind them
 	last     journal.Seq
-	synced   journal.Seq // the highest place that a frame says is synced
+	synced   journal.Seq // the highest place that a frame declares as synced
 	newest   newest
 }
 
 // find reads all segments of a directory.
 //
-// A power cut may leave holes in what was not synced. Records behind such a hole were promised to nobody: they do not
-// count, and their places are given again, in a later segment. What a frame says was synced must be there.
+// A power cut may leave holes among records that were not synced. The records behind such a hole do
+// not count, because no caller was promised that they are safe. Their places are given again in a
+// later segment. All records that a frame declares as synced must exist.
 func find(fs vfs.FS, dir string) (*findings, error) {
 	segments, err := list(fs, dir)
 	if err != nil {
@@ -74,7 +75,7 @@ func find(fs vfs.FS, dir string) (*findings, error) {
 			return nil, fmt.Errorf("%s has version %d, and this version of pmg knows versions up to %d: "+
 				"install the later version again", name, s.head.version, headVersion)
 		}
-		if first := s.head.first; first > 0 { // it was given these places again
+		if first := s.head.first; first > 0 { // the later segment has these places again
 			f.all = slices.DeleteFunc(f.all, func(p piece) bool { return p.first >= first })
 		}
 		pieces, synced := piecesOf(s, b)
@@ -84,9 +85,10 @@ func find(fs vfs.FS, dir string) (*findings, error) {
 	return f, nil
 }
 
-// piecesOf returns the runs of records in the octets of a segment, and the highest place that one says is synced.
+// piecesOf returns the pieces in the octets of a segment, and the highest place that a frame
+// declares as synced.
 func piecesOf(s *segment, b []byte) (all []piece, synced journal.Seq) {
-	at, open := headSize, false // open: the last piece ends here
+	at, open := headSize, false // open: the last piece ends at this offset
 	for at < len(b) {
 		f, size, ok := readFrame(b[at:], s.salt)
 		if !ok {
@@ -108,7 +110,8 @@ func piecesOf(s *segment, b []byte) (all []piece, synced journal.Seq) {
 	return all, synced
 }
 
-// before returns the place in front of the first record from which on none is missing up to a place.
+// before returns the place in front of the first record of the run without gaps that leads up to
+// seq.
 func (f *findings) before(seq journal.Seq) journal.Seq {
 	for {
 		i := slices.IndexFunc(f.all, func(p piece) bool { return p.first <= seq && seq <= p.last })
@@ -119,8 +122,8 @@ func (f *findings) before(seq journal.Seq) journal.Seq {
 	}
 }
 
-// chain chooses the pieces behind a place that follow each other. Where nothing follows, there is damage up to the next
-// piece, if that was synced.
+// chain chooses the pieces after a place that follow each other. If no piece follows directly, it
+// records damage up to the next piece, if that piece was synced.
 func (f *findings) chain(after journal.Seq) {
 	f.last = after
 	all := slices.Clone(f.all)
@@ -137,14 +140,14 @@ func (f *findings) chain(after journal.Seq) {
 		all = all[next+1:]
 	}
 	if s := f.segmentOf(f.last + 1); s != nil && s.size < s.head.size {
-		f.damage(0) // what it had behind its last record is not known
+		f.damage(0) // how many records followed its last record is not known
 	} else if f.synced > f.last {
 		f.damage(f.synced)
 	}
 	f.missing()
 }
 
-// segmentOf returns the segment in which a record is or would be; nil if there is none.
+// segmentOf returns the segment in which a record is or would be, or nil if there is none.
 func (f *findings) segmentOf(seq journal.Seq) (in *segment) {
 	for _, s := range f.segments {
 		if s.head.first > 0 && s.head.first <= seq {
@@ -154,7 +157,8 @@ func (f *findings) segmentOf(seq journal.Seq) (in *segment) {
 	return in
 }
 
-// nearest returns the piece that is nearest behind the last one and was synced, or -1.
+// nearest returns the index of the synced piece that comes next after the last one, or -1 if there
+// is none.
 func (f *findings) nearest(all []piece) int {
 	next := -1
 	for i, p := range all {
@@ -165,7 +169,7 @@ func (f *findings) nearest(all []piece) int {
 	return next
 }
 
-// damage records that the records behind the last piece are missing, up to a place.
+// damage records that the records after the last piece, up to a place, are lost.
 func (f *findings) damage(upTo journal.Seq) {
 	d := &Damage{First: f.last + 1, Last: upTo, From: headSize}
 	in := f.segmentOf(d.First)
@@ -189,7 +193,7 @@ func (f *findings) errDamage() error {
 	return errors.Join(all...)
 }
 
-// follow calls f with each record of the pieces behind a place.
+// follow calls f with each record of the pieces after a place.
 func follow(fs vfs.FS, dir string, pieces []piece, after journal.Seq, f func(journal.Seq, journal.ID, []byte) error) error {
 	var b []byte
 	var in *segment

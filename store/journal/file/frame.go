@@ -30,7 +30,7 @@ type kind uint8
 
 const (
 	isRecord kind = 1 + iota
-	isEnd         // no record: what was synced; seq is that of the last record
+	isEnd         // has no record; says what was synced; seq is the place of the last record
 )
 
 const (
@@ -44,7 +44,7 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // frameSize returns how many octets a frame takes with a record of n octets.
 func frameSize(n int) int { return (frameHead + n + align - 1) &^ (align - 1) }
 
-// appendFrame appends a frame of the segment with that salt.
+// appendFrame appends a frame for the segment with this salt.
 func appendFrame(b []byte, salt uint32, f *frame) []byte {
 	at := len(b)
 	b = append(b, 0, 0, 0, 0, frameVersion, byte(f.kind), 0, 0)
@@ -62,12 +62,13 @@ func appendFrame(b []byte, salt uint32, f *frame) []byte {
 	return b
 }
 
-// saltOf returns what the checksums of a segment's frames begin with.
+// saltOf returns the checksum of a segment's number, with which the checksums of its frames begin.
 func saltOf(number uint64) uint32 {
 	return crc32.Checksum(binary.BigEndian.AppendUint64(nil, number), castagnoli)
 }
 
-// readFrame reads the frame at the beginning of b. The record is part of b. ok is false if there is none of that segment.
+// readFrame reads the frame at the beginning of b. The frame's record is a part of b. ok is false
+// if b does not begin with a frame of this segment.
 func readFrame(b []byte, salt uint32) (f frame, size int, ok bool) {
 	if len(b) < frameHead || b[4] != frameVersion || b[6] != 0 || b[7] != 0 {
 		return f, 0, false

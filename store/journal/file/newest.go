@@ -13,20 +13,21 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// The file newest has the numbers of the newest segment that was begun, and of the one that is ready behind it, so that a start
-// notices that they are gone: no other segment says so. It is written beside the journal's work, as the segment behind is made
-// ready. Octets: "PMGN", begun in 8, ready in 8, the CRC-32C of these. One whose checksum is wrong says nothing.
+// newestName is the file with the numbers of the newest segment that was begun, and of the next
+// segment that is ready. Without this file, a start would not notice that these segments are
+// missing. The file is written in the background, when the next segment is made ready. Octets:
+// "PMGN", begun in 8, ready in 8, the CRC-32C of these. A file with a wrong checksum is ignored.
 const newestName = "newest"
 
-// A newest is what that file says; 0: there is none.
+// A newest is the contents of the file newest. 0 means that there is no such segment.
 type newest struct{ begun, ready uint64 }
 
-// names reports whether the file says that a segment is there.
+// names reports whether the file names a segment that must exist.
 func (n newest) names(number uint64) bool {
 	return number != 0 && (number == n.begun || number == n.ready)
 }
 
-// readNewest reads the file, which may be missing.
+// readNewest reads the file newest. A missing file is no error.
 func readNewest(of vfs.FS, dir string) (n newest, err error) {
 	f, err := of.Open(of.PathJoin(dir, newestName))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -45,7 +46,7 @@ func readNewest(of vfs.FS, dir string) (n newest, err error) {
 	return n, errors.Join(err, f.Close())
 }
 
-// writeNewest writes the file, and syncs it.
+// writeNewest writes and syncs the file newest.
 func writeNewest(of vfs.FS, dir string, n newest) error {
 	name := of.PathJoin(dir, newestName)
 	_, err := of.Stat(name)
@@ -77,7 +78,7 @@ func writeNewest(of vfs.FS, dir string, n newest) error {
 	return err
 }
 
-// missing records as damage that a segment is gone that must be there.
+// missing records a missing segment that the file newest names as damage.
 func (f *findings) missing() {
 	for _, number := range []uint64{f.newest.begun, f.newest.ready} {
 		if number != 0 && !slices.ContainsFunc(f.segments, func(s *segment) bool { return s.number == number }) {

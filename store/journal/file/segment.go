@@ -15,17 +15,18 @@ import (
 	"pmg/store/journal"
 )
 
-// A segment is a file of the journal. Its number, which rises, is in its name and in its head.
+// A segment is a file of the journal. The segments are numbered in their order. The number is in
+// the file's name and in its head.
 type segment struct {
 	number uint64
-	salt   uint32 // saltOf its number
+	salt   uint32 // result of saltOf for number
 	size   int64
-	head   head     // as it was found at the opening
-	file   vfs.File // open for writing, or nil
-	syncs  vfs.File // the same, open for syncs: vfs watches one operation on a file at a time, and these wait for the disk
+	head   head     // the head, as it was read when the journal was opened
+	file   vfs.File // file that is open for writing; nil: not open
+	syncs  vfs.File // a second handle for syncs only: vfs watches one operation of a handle at a time, and syncs take long
 }
 
-// close closes the files of a segment, which may be nil.
+// close closes the files of a segment. The segment may be nil.
 func (s *segment) close() (err error) {
 	for _, f := range []vfs.File{s.file, s.syncs} {
 		if f != nil {
@@ -36,8 +37,9 @@ func (s *segment) close() (err error) {
 	return err
 }
 
-// The head of a segment: "PMGJ", its version in 4 octets, its number in 8, the place of its first record in 8, how many octets
-// the file had before in 8, and the CRC-32C of these; zeros up to headSize. It is written with the first record.
+// The head of a segment consists of "PMGJ", the version in 4 octets, the segment's number in 8, the
+// place of its first record in 8, how many octets the file had before in 8, and the CRC-32C of
+// these. Zeros follow up to headSize. The head is written together with the first record.
 const (
 	headSize    = 64
 	headVersion = 1
@@ -47,7 +49,7 @@ const (
 
 func nameOf(number uint64) string { return fmt.Sprintf("%016x%s", number, ending) }
 
-// A head is what the head of a segment says.
+// A head is the decoded head of a segment.
 type head struct {
 	version uint32
 	first   journal.Seq
@@ -65,7 +67,7 @@ func appendHead(b []byte, number uint64, h head) []byte {
 	return append(b, make([]byte, headSize-(len(b)-at))...)
 }
 
-// headOf returns the head of a segment, zeros if it has none.
+// headOf decodes the head of a segment. The result has zeros if there is no valid head.
 func headOf(b []byte, number uint64) (h head) {
 	if len(b) < headSize || string(b[:4]) != "PMGJ" || binary.BigEndian.Uint32(b[32:]) != crc32.Checksum(b[:32], castagnoli) ||
 		binary.BigEndian.Uint64(b[8:]) != number {
@@ -77,7 +79,7 @@ func headOf(b []byte, number uint64) (h head) {
 	}
 }
 
-// list returns the segments of a directory in the order of their numbers.
+// list returns the segments in a directory, sorted by number.
 func list(fs vfs.FS, dir string) (all []*segment, err error) {
 	names, err := fs.List(dir)
 	if err != nil {
@@ -104,7 +106,7 @@ func list(fs vfs.FS, dir string) (all []*segment, err error) {
 	return all, nil
 }
 
-// read returns the octets of a file, in b if there is room.
+// read returns the octets of a file. It uses the storage of b if that is large enough.
 func read(fs vfs.FS, name string, b []byte) (all []byte, err error) {
 	f, err := fs.Open(name)
 	if err != nil {

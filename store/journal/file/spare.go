@@ -10,35 +10,36 @@ import (
 	"pmg/store/journal"
 )
 
-// Spares are the files for the next segments. One is made ready beside the journal's work, so that a new segment costs a
-// record no more than another. Its octets are written once: a sync of a file that grows takes a third longer.
+// spares are the files for the next segments. One file is always prepared in the background, so
+// that a record in a new segment takes no longer than other records. The file is filled with zeros
+// first, because a sync of a growing file takes a third longer.
 type spares struct {
 	fs   vfs.FS
 	dir  string
-	most int64 // octets of a segment
+	most int64 // maximum octets of a segment
 
-	writing sync.Mutex // held while newest is written; before mu
+	writing sync.Mutex // held while the file newest is written; locked before mu
 
 	mu     sync.Mutex
-	size   int64      // octets of the next new one
-	taken  int        // segments since settle was called
-	keep   int        // how many of used to keep
-	used   []*segment // whose records are not needed any more, the oldest first
-	number uint64     // of the newest segment
-	newest newest     // as the file has it
-	begun  uint64     // the newest segment that was begun
-	ready  chan blank // the next one, or why there is none; nil: none was asked for
+	size   int64      // octets of the next new file
+	taken  int        // number of segments taken since settle was called
+	keep   int        // how many segments of used are kept
+	used   []*segment // segments whose records are not needed any more, the oldest first
+	number uint64     // number of the newest segment
+	newest newest     // contents of the file newest
+	begun  uint64     // number of the newest segment that was begun
+	ready  chan blank // receives the next file or an error; nil: no file was requested
 }
 
-// A blank is a segment whose file is open and has no record.
+// A blank is a segment whose file is open and has no records.
 type blank struct {
 	segment
-	filled int64 // octets of its file that are synced
-	grown  int64 // octets by which the files have grown
+	filled int64 // octets of the file that are written and synced
+	grown  int64 // octets by which the files on disk have grown
 	err    error
 }
 
-// newSpares keeps the segments that have no record that counts for the next ones.
+// newSpares returns spares. It keeps the segments without valid records for reuse.
 func newSpares(fs vfs.FS, dir string, size int64, found *findings) *spares {
 	s := &spares{fs: fs, dir: dir, most: size, size: size, newest: found.newest}
 	if size == 0 {
@@ -57,7 +58,7 @@ func newSpares(fs vfs.FS, dir string, size int64, found *findings) *spares {
 	return s
 }
 
-// take returns the next segment, with room for n octets.
+// take returns the next segment, with room for at least n octets.
 func (s *spares) take(n int64) (blank, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -66,14 +67,14 @@ func (s *spares) take(n int64) (blank, error) {
 		ready = s.prepare()
 	}
 	m := s.await(ready)
-	if m.err != nil && early { // there may be room by now
+	if m.err != nil && early { // the disk may have room by now
 		m = s.await(s.prepare())
 	}
 	if m.err != nil {
 		return m, m.err
 	}
 	m.filled = m.size
-	if m.size < n { // the record is larger than a segment
+	if m.size < n { // the record is larger than the prepared segment
 		m.grown += n - m.size
 		m.size = n
 	}
@@ -83,14 +84,15 @@ func (s *spares) take(n int64) (blank, error) {
 	return m, nil
 }
 
-// await waits for a file without the lock, which the caller holds.
+// await waits for a file. The caller holds the lock, which await releases meanwhile.
 func (s *spares) await(ready chan blank) blank {
 	s.mu.Unlock()
 	defer s.mu.Lock()
 	return <-ready
 }
 
-// prepare begins to make the next file. The caller holds the lock.
+// prepare begins to make the next file, and returns the channel that receives the file. The caller
+// holds the lock.
 func (s *spares) prepare() chan blank {
 	s.number++
 	var old *segment
@@ -103,7 +105,7 @@ func (s *spares) prepare() chan blank {
 		s.size = min(2*size, s.most)
 	}
 	go func() {
-		if named { // it gets another name
+		if named { // the file will be renamed
 			if err := s.write(newest{}); err != nil {
 				s.give(old)
 				ready <- blank{err: err}
@@ -121,7 +123,7 @@ func (s *spares) prepare() chan blank {
 	return ready
 }
 
-// write writes which segments are the newest, unless newer ones were written.
+// write writes the file newest, unless newer numbers were written already.
 func (s *spares) write(n newest) error {
 	s.writing.Lock()
 	defer s.writing.Unlock()
@@ -140,7 +142,7 @@ func (s *spares) write(n newest) error {
 	return nil
 }
 
-// make makes the file of a segment, of an old one if there is one.
+// make makes the file of a segment. It reuses the file of old, if old is not nil.
 func (s *spares) make(number uint64, size int64, old *segment) blank {
 	m := blank{segment: segment{number: number, salt: saltOf(number), size: size}}
 	name := s.fs.PathJoin(s.dir, nameOf(number))
@@ -174,7 +176,7 @@ func (s *spares) make(number uint64, size int64, old *segment) blank {
 	return m
 }
 
-// fill writes zeros, and syncs them.
+// fill writes zeros to a file, and syncs the file.
 func fill(f vfs.File, size int64) error {
 	zeros := make([]byte, min(size, 1<<20))
 	for size > 0 {
@@ -194,8 +196,9 @@ func (s *spares) give(one *segment) {
 	s.used = append(s.used, one)
 }
 
-// settle removes segments that nobody seems to need: it keeps as many as were taken since the last time, and one less each
-// time when fewer are taken. It returns how many octets were removed from the disk.
+// settle removes unused segments. It keeps as many as were taken since the last call; if fewer were
+// taken than before, it keeps one less than before. removed is the number of octets that were freed
+// on disk.
 func (s *spares) settle() (removed int64, err error) {
 	s.mu.Lock()
 	s.keep = max(s.taken, s.keep-1, 1)
@@ -217,7 +220,7 @@ func (s *spares) settle() (removed int64, err error) {
 	return removed, err
 }
 
-// close waits for the file that is being made.
+// close waits for the file that is being made, and closes it.
 func (s *spares) close() error {
 	s.mu.Lock()
 	ready := s.ready
@@ -227,7 +230,7 @@ func (s *spares) close() error {
 		return nil
 	}
 	m := <-ready
-	return m.close() // what could not be made will not be at the next start, which says so
+	return m.close() // an error is ignored: the next start reports it if the file still cannot be made
 }
 
 func syncDir(fs vfs.FS, dir string) error {

@@ -1,4 +1,5 @@
-// Package journaltest tests what every journal must do, and has one in memory with the faults of an engine on other machines.
+// Package journaltest tests what every journal must do. It contains a journal in memory that
+// simulates the faults of an engine on other machines.
 //
 // # Start reading
 //
@@ -16,10 +17,10 @@ import (
 	"pmg/store/journal"
 )
 
-// An Implementation is a way to make journals.
+// An Implementation describes how a test opens journals.
 type Implementation struct {
-	Open func(t *testing.T) journal.Journal // a new one, without records
-	// Reopen opens one again that was closed; nil if it is lost then.
+	Open func(t *testing.T) journal.Journal // returns a new journal without records
+	// Reopen opens a journal again after Close. It is nil if closing loses the records.
 	Reopen func(t *testing.T) journal.Journal
 }
 
@@ -32,11 +33,11 @@ func Test(t *testing.T, of Implementation) {
 	}
 }
 
-// A record is what a test has appended.
+// A record is a record that a test has appended.
 type record struct {
 	id    journal.ID
 	value []byte
-	seq   journal.Seq // its place, when it is in the journal
+	seq   journal.Seq // the record's place in the journal
 }
 
 func recordOf(n int) record {
@@ -48,7 +49,7 @@ func recordOf(n int) record {
 	return record{id: journal.ID{Node: 1, Run: 2, Number: uint64(n)}, value: value}
 }
 
-// add appends a record behind those of all, and returns all.
+// add appends the record one to the journal and to the slice all, and returns the slice.
 func add(t *testing.T, to func(journal.ID, []byte) (journal.Seq, error), all []record, one record) []record {
 	t.Helper()
 	seq, err := to(one.id, one.value)
@@ -59,7 +60,7 @@ func add(t *testing.T, to func(journal.ID, []byte) (journal.Seq, error), all []r
 	return append(all, one)
 }
 
-// place returns the place of the n-th record, 0 for n = 0.
+// place returns the place of the n-th record. For n = 0 it returns 0.
 func place(all []record, n int) journal.Seq {
 	if n == 0 {
 		return 0
@@ -67,7 +68,8 @@ func place(all []record, n int) journal.Seq {
 	return all[n-1].seq
 }
 
-// fill appends n records behind those of all, every third one by Write, and returns all.
+// fill appends n records to the journal and to the slice all, every third one with Write. It
+// returns the slice.
 func fill(t *testing.T, j journal.Journal, all []record, n int) []record {
 	t.Helper()
 	for range n {
@@ -83,7 +85,7 @@ func fill(t *testing.T, j journal.Journal, all []record, n int) []record {
 	return all
 }
 
-// check compares what comes behind the n-th record with what was appended.
+// check compares the records of the journal after the n-th one with the appended records.
 func check(t *testing.T, j journal.Journal, after int, all []record) {
 	t.Helper()
 	n := after
@@ -206,7 +208,7 @@ func again(t *testing.T, of Implementation) {
 	end(t, j)
 }
 
-// end closes a journal, which does nothing any more.
+// end closes a journal, and checks that the journal does nothing any more.
 func end(t *testing.T, j journal.Journal) {
 	t.Helper()
 	if err := j.Close(); err != nil {

@@ -13,10 +13,10 @@ type Fault uint8
 // The faults.
 const (
 	None      Fault = iota
-	Lost            // the record is not there
-	Unknown         // the record is there, and the caller gets an error
-	Repeated        // the record is there twice
-	LateTwice       // it is there, the caller gets an error, and it comes again behind the next one
+	Lost            // the record is not stored
+	Unknown         // the record is stored, but the caller gets an error
+	Repeated        // the record is stored twice
+	LateTwice       // the record is stored, the caller gets an error, and the record appears again after the next one
 )
 
 // A Journal is a journal in memory.
@@ -24,7 +24,7 @@ type Journal struct {
 	fault func(journal.ID) Fault
 
 	mu      sync.Mutex
-	first   journal.Seq // of records[0]
+	first   journal.Seq // place of records[0]
 	synced  journal.Seq
 	records []entry
 	late    []entry
@@ -37,7 +37,8 @@ type entry struct {
 	record []byte
 }
 
-// New makes a journal. fault may be nil: nothing goes wrong.
+// New makes a journal. fault chooses the fault of each append. If fault is nil, no append has a
+// fault.
 func New(fault func(journal.ID) Fault) *Journal {
 	if fault == nil {
 		fault = func(journal.ID) Fault { return None }
@@ -108,7 +109,7 @@ func (j *Journal) Sync(journal.Seq) error {
 	return nil
 }
 
-// CutPower drops records that are not synced, all but the first keep of them.
+// CutPower drops the records that are not synced, except the first keep of them.
 func (j *Journal) CutPower(keep int) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

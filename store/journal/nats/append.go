@@ -16,22 +16,24 @@ import (
 )
 
 const (
-	// maxMessage is how many octets a message has at most, also where the servers take larger ones: a few fit into what is read
-	// together. minMessage divides the largest record into fewer parts than a batch may have.
+	// maxMessage is the maximum size of a message in octets, even if the servers accept larger
+	// messages, so that a few messages can be read together. minMessage is the smallest limit of a
+	// server with which the largest record has few enough parts for one batch.
 	maxMessage = 1 << 20
 	minMessage = 64 << 10
-	// headers are those of a batch.
+	// headers is the space for the headers of a message in a batch, in octets.
 	headers = 256
-	// An attempt waits for its acknowledgement for waits.first, and a second more for each slowest octets. If none comes the
-	// next one waits for twice as long, up to lastWait. The acknowledgement of an earlier attempt counts as well. So slow
-	// servers do not get ever more copies.
+	// An attempt waits for its acknowledgement for the time waits.first, and one second more for each
+	// slowest octets. If no acknowledgement comes, the next attempt waits twice as long, up to
+	// lastWait. The acknowledgement of an earlier attempt counts too. So slow servers do not get ever
+	// more copies of a record.
 	slowest  = 4 << 20
 	lastWait = 8 * time.Second
-	// errStoreFailed is the servers' code for a message that was not stored. The text says why.
+	// errStoreFailed is the servers' code for a message that was not stored. The error's text says why.
 	errStoreFailed = 10077
 )
 
-// Append implements journal.Journal. It waits for the servers for as long as it takes, until Close.
+// Append implements journal.Journal. It waits for the servers without a time limit, until Close.
 func (j *Journal) Append(id journal.ID, record []byte) (journal.Seq, error) {
 	if len(record) > journal.MaxRecord {
 		return 0, journal.ErrTooLarge
@@ -54,12 +56,12 @@ func (j *Journal) Append(id journal.ID, record []byte) (journal.Seq, error) {
 	return j.add(id, record)
 }
 
-// Write implements journal.Journal, and is Append.
+// Write implements journal.Journal. It does the same as Append.
 func (j *Journal) Write(id journal.ID, record []byte) (journal.Seq, error) {
 	return j.Append(id, record)
 }
 
-// Sync implements journal.Journal: what was written is safe.
+// Sync implements journal.Journal. It does nothing, because written records are already safe.
 func (j *Journal) Sync(journal.Seq) error {
 	if j.ctx.Err() != nil {
 		return journal.ErrClosed
@@ -69,9 +71,9 @@ func (j *Journal) Sync(journal.Seq) error {
 	return j.fault
 }
 
-// add repeats a record until it is acknowledged. The caller has the slot.
+// add publishes a record again until it is acknowledged. The caller has taken the slot.
 func (j *Journal) add(id journal.ID, record []byte) (journal.Seq, error) {
-	first, known := j.appended+1, true // whether it is known that no attempt so far has stored it
+	first, known := j.appended+1, true // known: no attempt so far may have stored the record
 	defer j.setDelay(nil)
 	wait := j.waits.first + time.Duration(len(record))*time.Second/slowest
 	for last := max(wait, lastWait); ; {
@@ -103,8 +105,8 @@ func (j *Journal) setDelay(err error) {
 	j.delay = err
 }
 
-// advance records the place of a record that was acknowledged. One that is not behind all earlier ones means that the stream
-// has lost some.
+// advance records the place of an acknowledged record. If the place is not after all earlier ones,
+// the stream has lost records, and advance returns an error.
 func (j *Journal) advance(seq journal.Seq) error {
 	j.mu.Lock()
 	acked := j.acked
@@ -116,7 +118,8 @@ func (j *Journal) advance(seq journal.Seq) error {
 	return nil
 }
 
-// publish sends a record, in parts if it must be. The acknowledgement comes below the inbox, with the number of the attempt.
+// publish sends a record, in parts if necessary. The acknowledgement arrives on a subject below
+// inbox that ends with the number of the attempt.
 func (j *Journal) publish(attempt uint64, id journal.ID, record []byte) error {
 	size := min(j.limit, int(j.conn.MaxPayload())) - frameHead - headers
 	if size < minMessage-frameHead-headers {
@@ -126,7 +129,7 @@ func (j *Journal) publish(attempt uint64, id journal.ID, record []byte) error {
 	for ; f.part < f.parts; f.part++ {
 		n := min(size, len(record))
 		f.octets, record = record[:n], record[n:]
-		j.buf = appendFrame(j.buf[:0], &f) // what is published is copied
+		j.buf = appendFrame(j.buf[:0], &f) // the buffer can be reused, because published data is copied
 		m := &nats.Msg{Subject: j.name, Data: j.buf}
 		last := f.part == f.parts-1
 		if last {
@@ -148,7 +151,7 @@ func (j *Journal) publish(attempt uint64, id journal.ID, record []byte) error {
 	return nil
 }
 
-// acknowledged waits for the answer to an attempt, none of which is older than first.
+// acknowledged waits for the answer to an attempt. Answers to attempts before first are ignored.
 func (j *Journal) acknowledged(first uint64, wait time.Duration) (journal.Seq, error) {
 	ctx, cancel := context.WithTimeout(j.ctx, wait)
 	defer cancel()
@@ -168,7 +171,7 @@ func (j *Journal) acknowledged(first uint64, wait time.Duration) (journal.Seq, e
 	}
 }
 
-// answered reads an acknowledgement.
+// answered decodes an acknowledgement.
 func answered(b []byte) (journal.Seq, error) {
 	var a struct {
 		Seq   uint64              `json:"seq"`

@@ -15,13 +15,15 @@ import (
 
 const (
 	minReplicas = 3
-	// minVersion is the first release of nats-server whose replicated streams are quick with a sync for each append.
+	// minVersion is the first release of nats-server whose replicated streams are fast although each
+	// append is synced.
 	minVersion = "2.15.1"
-	// askServers is what each server with JetStream answers to the system account.
+	// askServers is the subject of a request that each server with JetStream answers to the system
+	// account.
 	askServers = "$SYS.REQ.SERVER.PING.JSZ"
 )
 
-// streamOf returns the journal's stream, and makes it if there is none.
+// streamOf returns the journal's stream, and creates it if it does not exist.
 func streamOf(ctx context.Context, js jetstream.JetStream, o Options) (jetstream.Stream, error) {
 	s, err := js.Stream(ctx, o.Stream)
 	if !errors.Is(err, jetstream.ErrStreamNotFound) {
@@ -40,7 +42,8 @@ func streamOf(ctx context.Context, js jetstream.JetStream, o Options) (jetstream
 	return js.CreateStream(ctx, c)
 }
 
-// demand refuses what a journal cannot be kept on, and, unless Unsafe is set, what may lose records.
+// demand returns an error if the stream or its servers cannot hold a journal. Unless Unsafe is set,
+// it also returns an error if they may lose records.
 func demand(ctx context.Context, conn *nats.Conn, info *jetstream.StreamInfo, o Options) error {
 	refused := unusable(&info.Config)
 	if n := conn.MaxPayload(); n < minMessage {
@@ -62,7 +65,7 @@ func demand(ctx context.Context, conn *nats.Conn, info *jetstream.StreamInfo, o 
 	return refuse(refused)
 }
 
-// refuse returns the error that says why, nil if there is no reason.
+// refuse returns an error with the reasons, or nil if there are no reasons.
 func refuse(why []string) error {
 	if len(why) == 0 {
 		return nil
@@ -70,7 +73,8 @@ func refuse(why []string) error {
 	return fmt.Errorf("%w: %s", ErrRefused, strings.Join(why, "; "))
 }
 
-// unusable says what keeps a stream from having records in order until they are trimmed.
+// unusable returns the reasons why a stream cannot keep all records in order until they are
+// trimmed.
 func unusable(c *jetstream.StreamConfig) (all []string) {
 	for _, d := range []struct {
 		is  bool
@@ -96,7 +100,7 @@ func unusable(c *jetstream.StreamConfig) (all []string) {
 	return all
 }
 
-// unsafeStream says how a stream may lose what was acknowledged.
+// unsafeStream returns the ways in which a stream may lose acknowledged records.
 func unsafeStream(c *jetstream.StreamConfig) (all []string) {
 	if c.Replicas < minReplicas {
 		all = append(all, fmt.Sprintf("it has %d replicas, fewer than %d", c.Replicas, minReplicas))
@@ -110,7 +114,7 @@ func unsafeStream(c *jetstream.StreamConfig) (all []string) {
 	return all
 }
 
-// A server is what one of the servers says of itself.
+// A server is the answer of a server about itself.
 type server struct {
 	Server struct {
 		Name    string `json:"name"`
@@ -123,7 +127,7 @@ type server struct {
 	} `json:"data"`
 }
 
-// unsafeServers says which servers may lose what was acknowledged.
+// unsafeServers returns the servers that may lose acknowledged records, with reasons.
 func unsafeServers(all []server) (refused []string) {
 	for _, s := range all {
 		if slices.Compare(version(s.Server.Version), version(minVersion)) < 0 {
@@ -136,14 +140,15 @@ func unsafeServers(all []server) (refused []string) {
 	return refused
 }
 
-// version returns the numbers of a version, zeros if it has none.
+// version returns the numbers of a version string. They are zeros if there are none.
 func version(s string) []int {
 	var n [3]int
 	_, _ = fmt.Sscanf(s, "%d.%d.%d", &n[0], &n[1], &n[2])
 	return n[:]
 }
 
-// askAll asks the servers that have the stream, as the system account. Most of them must answer.
+// askAll asks the servers that have the stream about their settings, with the system account. Most
+// of these servers must answer.
 func askAll(ctx context.Context, o Options, of *jetstream.ClusterInfo) ([]server, error) {
 	if of == nil || of.Leader == "" {
 		return nil, errors.New("the stream has no leader")

@@ -15,22 +15,23 @@ const (
 	fetchMessages = 512
 	fetchOctets   = 8 * maxMessage
 	fetchWait     = 2 * time.Second
-	// The servers remove a consumer that was not removed here after this time.
+	// The servers remove an abandoned consumer after this time.
 	consumerRest = 30 * time.Second
 )
 
-// errOther is that of a message that is not the next one.
+// errOther is the error if a message is not the expected next one.
 var errOther = errors.New("the next message does not come")
 
-// Follow implements journal.Journal. Its error is a Damage if the stream does not have all of these records. It ends with an
-// error, too, if no record comes for half a minute.
+// Follow implements journal.Journal. The error is a Damage if the stream does not have all of these
+// records. Follow also ends with an error if no record comes for half a minute.
 func (j *Journal) Follow(after journal.Seq, f func(journal.Seq, journal.ID, []byte) error) error {
 	r := reader{j: j, f: f, after: uint64(after)}
 	return r.follow(j.ctx)
 }
 
-// FollowOn does the same, goes on with what is appended afterwards, and waits for the servers for as long as it takes. It ends
-// with ctx, with Close, with an error of f, or with a Damage.
+// FollowOn calls f with each record after a place, as Follow does. It continues with records that
+// are appended later, and waits for the servers without a time limit. It ends when ctx ends, after
+// Close, after an error of f, or with a Damage.
 func (j *Journal) FollowOn(ctx context.Context, after journal.Seq, f func(journal.Seq, journal.ID, []byte) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -51,16 +52,17 @@ type reader struct {
 	patient bool
 	endless bool
 
-	next  uint64 // the sequence number that comes next; 0: it has not begun
-	upTo  uint64 // the last one, unless it is endless
-	last  frame  // the part that came last, without its octets; parts is 0 behind the end of a record
-	parts []byte // the octets of that record so far
-	final error  // why nothing more is to be read
+	next  uint64 // the expected sequence number; 0: reading has not begun
+	upTo  uint64 // the last sequence number to read, unless endless is set
+	last  frame  // the latest part, without its octets; parts is 0 after the end of a record
+	parts []byte // octets of the current record so far
+	final error  // why reading cannot continue
 }
 
 func (r *reader) done() bool { return r.next > r.upTo && r.next > 0 && !r.endless }
 
-// follow reads until all was read. What is wrong with the servers may end, and then it goes on.
+// follow reads until all requested records are read. After a temporary error of the servers it
+// tries again.
 func (r *reader) follow(ctx context.Context) error {
 	for since := time.Now(); ; {
 		before := r.next
@@ -86,7 +88,7 @@ func (r *reader) follow(ctx context.Context) error {
 	}
 }
 
-// begin finds the first message that is needed. That is behind after, and the beginning of a record.
+// begin finds the first message to read: the first beginning of a record after the place after.
 func (r *reader) begin() error {
 	s, err := r.j.state(r.j.waits.ask)
 	if err != nil {
@@ -98,7 +100,7 @@ func (r *reader) begin() error {
 	r.j.mu.Lock()
 	upTo := max(uint64(r.j.last), r.after)
 	r.j.mu.Unlock()
-	next := min(r.after, s.LastSeq) + 1 // the stream may have lost its end, or its new leader may not have all yet
+	next := min(r.after, s.LastSeq) + 1 // limited, because the stream may have lost its end, or its new leader may lag behind
 	if r.after >= s.FirstSeq && next > 1 {
 		end, err := r.j.whole(next - 1)
 		if err != nil {
@@ -115,7 +117,7 @@ func (r *reader) trimmed(first uint64) error {
 	return r.final
 }
 
-// read reads from one consumer until that has no more to give.
+// read reads from one consumer until the consumer delivers no more.
 func (r *reader) read(ctx context.Context) error {
 	if r.next == 0 {
 		if err := r.begin(); err != nil {
@@ -152,7 +154,7 @@ func (r *reader) read(ctx context.Context) error {
 	}
 }
 
-// fetch takes the messages that are there, and waits for one if none is.
+// fetch takes the messages that are available. If there are none, it waits for one.
 func (r *reader) fetch(ctx context.Context, c jetstream.Consumer) (n int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, fetchWait)
 	defer cancel()
@@ -172,7 +174,7 @@ func (r *reader) fetch(ctx context.Context, c jetstream.Consumer) (n int, err er
 	return 0, batch.Error()
 }
 
-// take takes a message of the stream.
+// take handles a message of the stream.
 func (r *reader) take(m jetstream.Msg) error {
 	of, err := m.Metadata()
 	if err != nil {
@@ -199,7 +201,8 @@ func (r *reader) take(m jetstream.Msg) error {
 	return nil
 }
 
-// join joins the parts of a record. A record whose last part does not follow was never acknowledged, and is passed over.
+// join joins the parts of a record. A record whose last part does not follow was never
+// acknowledged, and is skipped. why is the reason if a part is wrong.
 func (r *reader) join(f *frame) (record []byte, whole bool, why string) {
 	if f.part == 0 {
 		if r.last.parts, r.parts = 0, nil; f.parts == 1 {
@@ -224,8 +227,9 @@ func (r *reader) damaged(seq journal.Seq, why string) error {
 	return r.final
 }
 
-// examine asks the stream's leader why the next message does not come. It returns nil if there is none yet. A Damage is final
-// unless it may be one server that is behind.
+// examine asks the stream's leader why the next message does not arrive. It returns nil if the
+// message does not exist yet. A Damage is final, unless it may be caused by one server that lags
+// behind.
 func (r *reader) examine() error {
 	s, err := r.j.state(r.j.waits.ask)
 	if err != nil {
@@ -249,7 +253,7 @@ func (r *reader) examine() error {
 	return err
 }
 
-// message asks the stream's leader for one message.
+// message reads one message from the stream's leader.
 func (j *Journal) message(seq uint64) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(j.ctx, j.waits.ask)
 	defer cancel()
@@ -260,7 +264,7 @@ func (j *Journal) message(seq uint64) ([]byte, error) {
 	return m.Data, nil
 }
 
-// whole returns the last sequence number up to this one with which a record ends.
+// whole returns the highest sequence number up to seq that is the end of a record.
 func (j *Journal) whole(seq uint64) (uint64, error) {
 	b, err := j.message(seq)
 	if err != nil {

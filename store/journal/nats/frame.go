@@ -30,7 +30,7 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// appendFrame appends the octets of a frame.
+// appendFrame appends the octets of a frame to b.
 func appendFrame(b []byte, f *frame) []byte {
 	at := len(b)
 	b = append(b, 0, 0, 0, 0, frameVersion, 0)
@@ -45,7 +45,8 @@ func appendFrame(b []byte, f *frame) []byte {
 	return b
 }
 
-// readFrame reads a message. The octets are part of b. ok is false if it is not as appendFrame made it.
+// readFrame decodes a message. The frame's octets are a part of b. ok is false if the message is
+// not a valid frame.
 func readFrame(b []byte) (f frame, ok bool) {
 	if len(b) < frameHead || b[4] != frameVersion || binary.BigEndian.Uint32(b) != crc32.Checksum(b[4:], castagnoli) {
 		return f, false

@@ -28,42 +28,43 @@ import (
 	"pmg/store/journal"
 )
 
-// Options are how a journal is opened.
+// Options are the parameters with which a journal is opened.
 type Options struct {
-	Servers string        // URLs, with commas between them
-	Connect []nats.Option // of the account that has the stream: credentials, TLS; time limits and retries are set here
-	// System are those of the servers' system account, which Open needs unless Unsafe is set: no other account may read whether
-	// the servers sync each append.
+	Servers string        // URLs, separated by commas
+	Connect []nats.Option // options for the account that owns the stream: credentials, TLS; Open sets time limits and retries
+	// System are the options for the servers' system account. Open needs them unless Unsafe is set,
+	// because no other account may read whether the servers sync each append.
 	System    []nats.Option
-	Stream    string // its name, and the only subject
-	Replicas  int    // if the stream is made here; 0: minReplicas
-	MaxOctets int64  // if the stream is made here; Append fails with journal.ErrFull behind it. 0: no limit
-	Unsafe    bool   // accepts servers and a stream that may lose what was appended
+	Stream    string // the name of the stream, which is also its only subject
+	Replicas  int    // number of replicas, if Open creates the stream; 0: minReplicas
+	MaxOctets int64  // limit of the stream, if Open creates it; Append returns journal.ErrFull at the limit. 0: no limit
+	Unsafe    bool   // also accepts servers and a stream that may lose appended records
 
-	waits *waits // tests change them
+	waits *waits // changed by tests only
 }
 
-// ErrRefused is that of Open if the servers or the stream are not as a journal needs them.
+// ErrRefused is the error of Open if the servers or the stream do not meet the requirements of a
+// journal.
 var ErrRefused = errors.New("NATS is not as the journal needs it")
 
-// Damage is the error if the stream does not have what was appended, or has something else. Nothing is appended any more
-// through a journal that has found some.
+// A Damage is the error if the stream lacks appended records or has others instead. A journal that
+// has found damage appends nothing any more.
 type Damage struct {
 	Stream string
-	First  journal.Seq // the first place that is damaged
+	First  journal.Seq // the first damaged place
 	Why    string
 }
 
-// Error says which stream is damaged, and where.
+// Error returns a text with the name of the stream and the damaged place.
 func (d *Damage) Error() string {
 	return fmt.Sprintf("the stream %s of the journal is damaged at %d: %s", d.Stream, d.First, d.Why)
 }
 
-// waits are how long answers of the servers are waited for.
+// waits are the times for which a journal waits for answers of the servers.
 type waits struct {
-	first  time.Duration // for the first acknowledgement of a small record
-	ask    time.Duration // for what a journal asks
-	status time.Duration // for what Status asks
+	first  time.Duration // wait for the first acknowledgement of a small record
+	ask    time.Duration // wait for the answer to a request of the journal
+	status time.Duration // wait for the answer to a request of Status
 }
 
 func usualWaits() *waits {
@@ -71,42 +72,43 @@ func usualWaits() *waits {
 }
 
 const (
-	restWait = 100 * time.Millisecond // before something is tried again
+	restWait = 100 * time.Millisecond // pause before an attempt is repeated
 	// patience is how long Follow waits for a record. A new leader is elected in 4 to 9 s.
 	patience = 30 * time.Second
 )
 
-// A Journal is a journal in a stream. It is made by Open.
+// A Journal is a journal in a stream. Open makes it.
 type Journal struct {
 	stream jetstream.Stream
 	name   string
-	made   time.Time // when the stream was made
+	made   time.Time // when the stream was created
 	conn   *nats.Conn
-	acks   *nats.Subscription // on all subjects below inbox
+	acks   *nats.Subscription // subscription to all subjects below inbox
 	inbox  string
-	limit  int             // octets of a message, by the stream's configuration
-	ctx    context.Context // ends with Close
+	limit  int             // maximum octets of a message, by the stream's configuration
+	ctx    context.Context // ends when the journal is closed
 	cancel context.CancelFunc
 	waits  *waits
-	slot   chan struct{} // has one element; the one that has taken it appends
+	slot   chan struct{} // has one element; the goroutine that has taken the element may append
 
-	appended uint64 // how many attempts there were; guarded by slot, as is buf
+	appended uint64 // number of attempts so far; slot guards appended and buf
 	buf      []byte
 
 	mu     sync.Mutex
-	acked  journal.Seq // the highest that was acknowledged here, or was there at the start
-	last   journal.Seq // the highest that is known
+	acked  journal.Seq // the highest place that was acknowledged, or existed at the start
+	last   journal.Seq // the highest known place
 	status journal.Status
 	delay  error
 	fault  error
 }
 
-// Open opens the journal in a stream, and makes the stream if there is none. It tries until it succeeds, until ctx ends, or until
-// it finds something that is refused (ErrRefused).
+// Open opens the journal in a stream, and creates the stream if it does not exist. It tries until
+// it succeeds, until ctx ends, or until it finds something that is refused (ErrRefused).
 //
-// It refuses a stream with fewer than three replicas, and servers of that stream that are older than 2.15.1 or do not sync each
-// append (sync_interval: always), unless Unsafe is set. It reads that of the servers that answer, which must be most of
-// those that have the stream. It does not notice a server that changes later.
+// It refuses a stream with fewer than three replicas, and servers of that stream that are older
+// than 2.15.1 or do not sync each append (sync_interval: always), unless Unsafe is set. It checks
+// the servers that answer. Most of the servers that have the stream must answer. Later changes of a
+// server are not noticed.
 func Open(ctx context.Context, o Options) (*Journal, error) {
 	o.waits = cmp.Or(o.waits, usualWaits())
 	if o.Replicas == 0 {
@@ -136,7 +138,7 @@ func open(ctx context.Context, o Options) (*Journal, error) {
 	return j, err
 }
 
-// use makes a journal on a connection.
+// use makes a journal that uses a connection.
 func use(ctx context.Context, conn *nats.Conn, o Options) (*Journal, error) {
 	ctx, cancel := context.WithTimeout(ctx, o.waits.ask)
 	defer cancel()
@@ -171,17 +173,18 @@ func use(ctx context.Context, conn *nats.Conn, o Options) (*Journal, error) {
 	return j, nil
 }
 
-// Connect connects to one of the servers, once. Later it connects again for as long as it takes.
+// Connect connects to one of the servers. It makes one attempt. After a loss of the connection, it
+// reconnects without a time limit.
 func Connect(servers string, options []nats.Option) (*nats.Conn, error) {
 	return nats.Connect(servers, append(options[:len(options):len(options)],
 		nats.Timeout(2*time.Second), nats.MaxReconnects(-1), nats.ReconnectWait(restWait), nats.IgnoreAuthErrorAbort(),
-		nats.PingInterval(500*time.Millisecond), nats.MaxPingsOutstanding(2), // a server that stands still is left soon
+		nats.PingInterval(500*time.Millisecond), nats.MaxPingsOutstanding(2), // a hanging server is soon given up
 		nats.FlusherTimeout(2*time.Second),
-		nats.ReconnectBufSize(-1), // the journal itself repeats what did not leave
+		nats.ReconnectBufSize(-1), // the journal itself repeats what was not sent
 	)...)
 }
 
-// rest waits before something is tried again, and reports false if ctx ends before that.
+// rest waits before an attempt is repeated. It returns false if ctx ends first.
 func rest(ctx context.Context) bool {
 	select {
 	case <-ctx.Done():
@@ -191,7 +194,7 @@ func rest(ctx context.Context) bool {
 	}
 }
 
-// state asks the stream's leader what the stream has.
+// state asks the stream's leader for the state of the stream.
 func (j *Journal) state(wait time.Duration) (s jetstream.StreamState, err error) {
 	ctx, cancel := context.WithTimeout(j.ctx, wait)
 	defer cancel()
@@ -210,7 +213,8 @@ func (j *Journal) state(wait time.Duration) (s jetstream.StreamState, err error)
 	return s, nil
 }
 
-// Status implements journal.Journal. It asks the servers, for a second at most; without an answer it is as it last was.
+// Status implements journal.Journal. It asks the servers and waits for at most a second. Without an
+// answer it returns the previous status.
 func (j *Journal) Status() journal.Status {
 	_, _ = j.state(j.waits.status)
 	j.mu.Lock()
@@ -220,10 +224,12 @@ func (j *Journal) Status() journal.Status {
 	return s
 }
 
-// Origin returns a name that no other journal has: that of the stream, and when it was made.
+// Origin returns a unique name of the journal: the name of the stream, and the time of the stream's
+// creation.
 func (j *Journal) Origin() string { return j.name + " " + j.made.UTC().Format(time.RFC3339Nano) }
 
-// Delay returns why the record that is being appended was not acknowledged at its first attempt, nil if there is none.
+// Delay returns why the first attempt to append the current record was not acknowledged. It returns
+// nil if there is no delay.
 func (j *Journal) Delay() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -240,7 +246,7 @@ func (j *Journal) fail(d *Damage) error {
 	return d
 }
 
-// Close implements journal.Journal. It ends an Append that waits, and those that follow.
+// Close implements journal.Journal. A waiting Append and all later ones return an error.
 func (j *Journal) Close() error {
 	j.mu.Lock()
 	closed := j.ctx.Err() != nil

@@ -1,9 +1,9 @@
 // Package shared is one node's part in a journal to which several nodes append, of which one owns the work at a time.
 //
-// A node that stands by passes what it reads to Judge, and carries out what counts. A node that has got the lease begins its
-// epoch with a record of its own, goes on reading until it has judged that one, and so has all that any owner before it was
-// promised. Then it owns: it appends and reads no more. Places that do not follow each other show it that something else has
-// been appended, and it looks at that before anybody is promised anything.
+// A node that stands by passes the records that it reads to Judge, and carries out the valid ones. A node that gets the lease
+// appends a record that begins its epoch, and reads on until it has judged this record. Then it has all valid records of earlier
+// owners. From then on the node is the owner: it appends records and reads no more. If the place of an appended record does not
+// follow the previous place, another node has appended a record, and the owner first judges that record.
 //
 //	follows ── Begin ──► still follows, past its own record ── Own ──► appends ──► deposed
 //
@@ -24,24 +24,25 @@ import (
 // ErrDeposed is the error of an owner whose work another node has taken over.
 var ErrDeposed = errors.New("another node has taken the work over")
 
-// A Journal is the journal of the store of one node. It implements journal.Journal, chooses the IDs of records itself, and
-// trims nothing: it records what the store does not need any more.
+// A Journal is the journal of the store of one node. It implements journal.Journal. It chooses the
+// IDs of records itself. It does not trim; it only records which records the store does not need
+// any more.
 type Journal struct {
 	inner journal.Journal
 	node  uint32
-	moved atomic.Uint64 // up to which the store needs nothing
-	last  atomic.Uint64 // the place of the last record that was judged
+	moved atomic.Uint64 // the store does not need records up to this place
+	last  atomic.Uint64 // place of the last judged record
 	fault atomic.Pointer[error]
 
 	mu    sync.Mutex // held while a record is appended
 	fence journal.Fence
-	epoch uint32 // the own one; 0: it does not own
+	epoch uint32 // this node's epoch; 0: the node is not the owner
 }
 
-// New makes a node's part. Nodes have different numbers.
+// New makes a node's journal. node is the node's number, which must be different for each node.
 func New(inner journal.Journal, node uint32) *Journal { return &Journal{inner: inner, node: node} }
 
-// Seed is called instead of Judge with the last record that the store has already.
+// Seed is called once in place of Judge, with the last record that the store already has.
 func (j *Journal) Seed(at journal.Seq, id journal.ID) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -49,7 +50,7 @@ func (j *Journal) Seed(at journal.Seq, id journal.ID) {
 	j.last.Store(uint64(at))
 }
 
-// Judge judges the next record, and reports whether it counts.
+// Judge judges the next record, and reports whether the record is valid.
 func (j *Journal) Judge(at journal.Seq, id journal.ID) (bool, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -80,20 +81,22 @@ func (j *Journal) Epoch() uint32 {
 	return j.fence.Epoch
 }
 
-// Number returns the number of the last record that counts.
+// Number returns the number of the last valid record.
 func (j *Journal) Number() uint64 {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.fence.Number
 }
 
-// Begin appends the first record of an epoch, and returns its place. The caller goes on with Judge until that has come.
+// Begin appends the first record of an epoch, and returns its place. The caller must continue with
+// Judge until this record was judged.
 func (j *Journal) Begin(epoch uint32, record []byte) (journal.Seq, error) {
 	return j.inner.Append(journal.ID{Node: j.node, Run: epoch, Number: 1}, record)
 }
 
-// Own makes the node the one that appends. The first record of its epoch was judged; if a newer one was as well, the error is
-// ErrDeposed. Judge is not called any more.
+// Own makes the node the owner, which appends records. The first record of the epoch must have been
+// judged before. If a newer epoch was judged too, the error is ErrDeposed. Judge must not be called
+// afterwards.
 func (j *Journal) Own(epoch uint32) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -104,7 +107,7 @@ func (j *Journal) Own(epoch uint32) error {
 	return nil
 }
 
-// Append implements journal.Journal. The ID that is given does not matter.
+// Append implements journal.Journal. It ignores the given ID.
 func (j *Journal) Append(_ journal.ID, record []byte) (journal.Seq, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -133,11 +136,11 @@ func (j *Journal) Append(_ journal.ID, record []byte) (journal.Seq, error) {
 	return at, err
 }
 
-// errPast ends the reading.
+// errPast ends the reading in lookBack.
 var errPast = errors.New("past it")
 
-// lookBack judges what stands between the last record and a new one, that one included, and returns the place at which the
-// new one counts.
+// lookBack judges the records after the last judged one, up to and including a new record of this
+// node. It returns the place at which the new record is valid.
 func (j *Journal) lookBack(upTo journal.Seq, own journal.ID) (place journal.Seq, err error) {
 	err = j.inner.Follow(j.Last(), func(at journal.Seq, id journal.ID, _ []byte) error {
 		if at > upTo {
@@ -163,12 +166,13 @@ func (j *Journal) lookBack(upTo journal.Seq, own journal.ID) (place journal.Seq,
 	return place, nil
 }
 
-// Write implements journal.Journal, and is Append.
+// Write implements journal.Journal. It does the same as Append.
 func (j *Journal) Write(id journal.ID, record []byte) (journal.Seq, error) {
 	return j.Append(id, record)
 }
 
-// Sync implements journal.Journal. What has been appended survives already.
+// Sync implements journal.Journal. It does nothing, because appended records already survive a
+// power cut.
 func (j *Journal) Sync(journal.Seq) error {
 	if fault := j.fault.Load(); fault != nil {
 		return *fault
@@ -176,21 +180,23 @@ func (j *Journal) Sync(journal.Seq) error {
 	return nil
 }
 
-// Follow implements journal.Journal. It passes records that do not count as well.
+// Follow implements journal.Journal. It also passes records that are not valid.
 func (j *Journal) Follow(after journal.Seq, f func(journal.Seq, journal.ID, []byte) error) error {
 	return j.inner.Follow(after, f)
 }
 
-// Trim implements journal.Journal: it records that this node's store needs nothing up to a place.
+// Trim implements journal.Journal. It only records that this node's store does not need the records
+// up to a place.
 func (j *Journal) Trim(upTo journal.Seq) error {
 	j.moved.Store(uint64(upTo))
 	return nil
 }
 
-// Moved returns up to which place the node's store needs nothing: the highest that Trim was called with.
+// Moved returns the highest place that Trim was called with. The node's store does not need the
+// records up to this place.
 func (j *Journal) Moved() journal.Seq { return journal.Seq(j.moved.Load()) }
 
-// Status implements journal.Journal, and asks nobody.
+// Status implements journal.Journal. It does not ask the servers.
 func (j *Journal) Status() journal.Status {
 	s := journal.Status{First: 1, Last: j.Last(), Synced: j.Last()}
 	if fault := j.fault.Load(); fault != nil {
@@ -199,7 +205,8 @@ func (j *Journal) Status() journal.Status {
 	return s
 }
 
-// Close implements journal.Journal. The journal that the nodes share is closed by the one who has opened it.
+// Close implements journal.Journal. It does nothing: the owner of the shared journal closes that
+// journal.
 func (j *Journal) Close() error { return nil }
 
 var _ journal.Journal = (*Journal)(nil)
