@@ -12,7 +12,7 @@ import (
 // Forgetting is what is known of the request to forget numbers that is under way.
 type Forgetting struct {
 	Running bool   `json:"running"`
-	Doing   string `json:"doing,omitempty"` // the file that it works on, or another place
+	Doing   string `json:"doing,omitempty"` // the file that the request works on, or another place
 }
 
 // A forgetter carries out one request to forget numbers at a time.

@@ -15,7 +15,7 @@ import (
 // Held says that messages are kept from leaving by a connector.
 type Held struct {
 	Since time.Time `json:"since"`
-	Until time.Time `json:"until,omitzero"` // zero: until it is released
+	Until time.Time `json:"until,omitzero"` // end of the hold; zero: the hold lasts until an operator releases it
 	By    string    `json:"by"`             // the operator
 }
 
@@ -24,7 +24,7 @@ type Ordered struct {
 	Connector string `json:"connector"`
 	Held      *Held  `json:"held,omitempty"`
 	Queued    int64  `json:"queued"`
-	Sessions  int    `json:"sessions"` // that are open
+	Sessions  int    `json:"sessions"` // number of open sessions
 	Instances int    `json:"instances"`
 }
 

@@ -18,8 +18,8 @@ import (
 // or memory, or to prevent health checks from being answered.
 const (
 	maxConnections = 64
-	maxWork        = 16 // requests other than health checks that are served at the same time
-	maxStreams     = 32 // requests whose answers do not end
+	maxWork        = 16 // requests other than health checks that are served concurrently
+	maxStreams     = 32 // requests with endless answers that are served concurrently
 )
 
 // limiters are those of a server: the socket has one of its own, so that strangers at the address do not keep the gateway's
@@ -96,7 +96,7 @@ type limiter struct {
 	streams chan struct{}
 
 	mu   sync.Mutex
-	idle []net.Conn // the connections whose requests are not served, those that are idle for longest first
+	idle []net.Conn // the connections without a served request, longest idle first
 }
 
 func newLimiter() *limiter {

@@ -11,8 +11,8 @@ import (
 
 // Networks are the networks of messages.
 type Networks struct {
-	Table *NetworkTable `json:"table,omitempty"` // nil: there is none
-	By    []Network     `json:"by,omitempty"`    // those with the most messages first
+	Table *NetworkTable `json:"table,omitempty"` // nil: the gateway has no table
+	By    []Network     `json:"by,omitempty"`    // networks, those with the most messages first
 }
 
 // NetworkTable is the status of the table of networks.
@@ -22,7 +22,7 @@ type NetworkTable struct {
 	Octets   int    `json:"octets" metric:"octets" help:"Memory that it takes."`
 	Reloads  int64  `json:"reloads" metric:"reloads_total" help:"Times that its file was read again because it had changed."`
 	Faults   int64  `json:"faults" metric:"problems_total" help:"Times that its file had a new problem. What was read before stays in force."`
-	Problem  string `json:"problem,omitempty"` // of the file as it is now
+	Problem  string `json:"problem,omitempty"` // problem of the present version of the file
 }
 
 // Network is what became of messages to a network that left by a connector, since the start.
@@ -102,7 +102,7 @@ type NumberList struct {
 	Replies int64  `json:"replies" metric:"replies_total" help:"Replies to mobiles whose text has added them to the list, or removed them (stop_reply, start_reply)."`
 	Reloads int64  `json:"reloads" metric:"reloads_total" help:"Times that the file was read again because it had changed."`
 	Faults  int64  `json:"faults" metric:"problems_total" help:"Times that the file, or the file of its changes, had a new problem. What was read before stays in force."`
-	Problem string `json:"problem,omitempty"` // of the file as it is now
+	Problem string `json:"problem,omitempty"` // problem of the present version of the file
 }
 
 // lists returns the rows of the lists.

@@ -233,7 +233,7 @@ func boolValue(b bool) float64 {
 type collector struct {
 	status  func() *Status
 	metrics []metric
-	descs   []*prometheus.Desc // one for each of metrics
+	descs   []*prometheus.Desc // descriptions, one for each entry of metrics
 }
 
 func newCollector(all []metric, status func() *Status) *collector {

@@ -59,7 +59,7 @@ func Cells(row any) (cells []string) {
 
 // ShownColumns are the columns of rows in which not all are 0.
 type ShownColumns[T any] struct {
-	Heads, Zero []string // of those that are shown, and of the others
+	Heads, Zero []string // heads of the columns that are shown, and of the hidden columns
 
 	fields [][]int
 }

@@ -21,10 +21,10 @@ import (
 // A searcher finds messages in the logs of a gateway, for some requests at a time.
 type searcher struct {
 	gateway *gateway.Gateway
-	places  chan struct{} // of searches that are under way
+	places  chan struct{} // holds one element for each running search
 	sums    *turns.Pauses // for statistics, by caller
-	time    time.Duration // that each has
-	logs    logfile.Logs  // what searches have learned of files
+	time    time.Duration // time limit of a search
+	logs    logfile.Logs  // what earlier searches have learned about the files
 }
 
 func newSearcher(g *gateway.Gateway) *searcher {

@@ -31,25 +31,25 @@ import (
 // Bounds on a request.
 const (
 	maxHeader     = 16 << 10
-	headerTimeout = 5 * time.Second  // to read its header
-	timeout       = 10 * time.Second // to read all of it, and to write its answer; the profiles add their own duration
+	headerTimeout = 5 * time.Second  // limit for reading a request's header
+	timeout       = 10 * time.Second // limit for reading a request and writing the answer; profiles add their own duration
 	idleTimeout   = time.Minute      // between two requests
 )
 
 // A Server is what serves operators of one gateway.
 type Server struct {
-	reloads   ReloadFunc // nil: there are none
+	reloads   ReloadFunc // nil: the gateway has no reloads
 	view      *view
 	progress  *Progress
 	recorder  *history.Recorder
 	accounts  *history.Recorder
-	stop      func() // ends what records the history; nil: nothing does
+	stop      func() // stops recording the history; nil: no history is recorded
 	http      http.Server
 	limiters  limiters
 	guard     *access.Guard
 	searcher  *searcher
 	forgetter forgetter
-	listeners []net.Listener // that of the address first
+	listeners []net.Listener // listeners, that of the address first
 }
 
 // hasForm reports whether a request has its parameters in its body: those of the actions and of the pages may. Options and rows
@@ -77,7 +77,7 @@ func Start(
 	}
 	s.stop = record(s.view, s.recorder, s.accounts)
 	for _, l := range s.listeners {
-		go func() { _ = s.http.Serve(l) }() // Close ends it
+		go func() { _ = s.http.Serve(l) }() // Close ends the goroutine
 		if l.Addr().Network() == "unix" {
 			g.Node.Log.Info().Str("path", cfg.AdminSocket()).Msg("admin listening on its socket")
 		} else {
@@ -185,7 +185,7 @@ func (s *Server) Close() error {
 		s.stop()
 	}
 	err := s.http.Close()
-	for _, l := range s.listeners { // those that were not served are still open
+	for _, l := range s.listeners { // the listeners that were not served are still open
 		if cerr := l.Close(); err == nil && !errors.Is(cerr, net.ErrClosed) && !errors.Is(cerr, fs.ErrNotExist) {
 			err = cerr
 		}

@@ -38,10 +38,10 @@ type Status struct {
 	Architecture string             `json:"architecture"`
 	Started      time.Time          `json:"started"`
 	Time         time.Time          `json:"time"`
-	NotReady     []string           `json:"not_ready,omitempty"` // the reasons why it is not ready
-	Problems     []string           `json:"problems,omitempty"`  // what to look at although it is ready: the texts of ProblemList
+	NotReady     []string           `json:"not_ready,omitempty"` // the reasons why the gateway is not ready
+	Problems     []string           `json:"problems,omitempty"`  // problems beside readiness: the texts of ProblemList
 	ProblemList  []problems.Problem `json:"problem_list,omitempty"`
-	Recovering   bool               `json:"recovering,omitempty"` // messages of earlier runs are not all in their queues yet
+	Recovering   bool               `json:"recovering,omitempty"` // some messages of earlier runs are not in their queues yet
 	Unrouted     int64              `json:"unrouted" metric:"unrouted_total" help:"Messages without a matching route."`
 	Parked       int64              `json:"parked" metric:"messages_parked" help:"Messages in the store that wait because no route leads anywhere (no_route: park)."`
 	Quarantined  int64              `json:"quarantined" metric:"messages_quarantined" help:"Messages in the store that wait because a part of the gateway fails at them."`
@@ -61,14 +61,14 @@ type Status struct {
 	Stages     []Stage      `json:"stages,omitempty"`
 	Waiting    []Waits      `json:"waiting"`
 
-	AdminCertificateExpires *time.Time `json:"admin_certificate_expires,omitempty"` // the first of those that the admin address shows
+	AdminCertificateExpires *time.Time `json:"admin_certificate_expires,omitempty"` // expiry of the first certificate
 
 	inner inner
 }
 
 // inner is what metrics show of a status, and nothing else.
 type inner struct {
-	down      []string // the gateway's own problems, such as routes none of whose targets works
+	down      []string // the gateway's own problems, such as a route without a working target
 	retention Retention
 }
 
@@ -78,12 +78,12 @@ type Receipts = receipts.Counters[int64]
 // Operator is what is known of an SMSC, whatever connectors lead to it.
 type Operator struct {
 	Name       string `json:"name"`
-	ReceiptIDs string `json:"receipt_ids"` // how it writes ids in receipts, as the option of that name, or NotKnown
+	ReceiptIDs string `json:"receipt_ids"` // how the SMSC writes ids in receipts: a value of the option of that name, or NotKnown
 }
 
 const (
 	SameIDs  = "same"          // ids in receipts are as in answers
-	NotKnown = "not known yet" // it is not certain how they are
+	NotKnown = "not known yet" // the form of the ids is not certain
 )
 
 func operators(forms []receipts.IDForm) (all []Operator) {
@@ -96,11 +96,11 @@ func operators(forms []receipts.IDForm) (all []Operator) {
 // A Condition is how a connector is.
 type Condition struct {
 	State   string   `json:"state"`             // listening, closed; held, up, connecting, failing, idle; removed
-	Trouble *Trouble `json:"trouble,omitempty"` // the reason why it has no session, or fewer than it should
+	Trouble *Trouble `json:"trouble,omitempty"` // the reason why the connector has no session, or fewer sessions than configured
 	Held    *Held    `json:"held,omitempty"`    // an operator keeps messages from leaving
 
-	TLS                bool       `json:"tls"`                           // its sessions are encrypted
-	CertificateExpires *time.Time `json:"certificate_expires,omitempty"` // the first of those that it shows
+	TLS                bool       `json:"tls"`                           // the connector's sessions are encrypted
+	CertificateExpires *time.Time `json:"certificate_expires,omitempty"` // expiry of the certificate that expires first
 }
 
 // Connector is the status of a connector.
@@ -108,7 +108,7 @@ type Connector struct {
 	Name      string `json:"name"`
 	Direction string `json:"direction"`
 	Protocol  string `json:"protocol"`
-	Static    bool   `json:"static"` // it leads to an SMSC and is to have its sessions always
+	Static    bool   `json:"static"` // the connector leads to an SMSC and keeps its sessions open permanently
 
 	Condition
 
@@ -141,17 +141,17 @@ type Trouble struct {
 	Reason string    `json:"reason"`
 	Since  time.Time `json:"since"`
 	Next   time.Time `json:"next"`                      // time of the next attempt
-	Down   time.Time `json:"no_session_since,omitzero"` // whatever the reasons were since then; zero: it has one
+	Down   time.Time `json:"no_session_since,omitzero"` // start of the time without a session; zero: there is a session
 }
 
 // PDUCount is the number of PDUs of a command and a status in one direction.
 type PDUCount struct {
 	Command   string `json:"command"`
 	Direction string `json:"direction"` // received, sent
-	Status    string `json:"status"`    // the protocol's name of it
+	Status    string `json:"status"`    // the protocol's name of the status
 	Count     int64  `json:"count"`
 
-	Meaning string `json:"-"` // of a status that is no success, for people
+	Meaning string `json:"-"` // meaning of a status that is no success, for people
 }
 
 // Answers is the distribution of the times to answers, or to receipts.
@@ -166,7 +166,7 @@ type Answers struct {
 // Session is the status of an open session.
 type Session struct {
 	Connector   string    `json:"connector"`
-	Number      int       `json:"number"` // of its instance
+	Number      int       `json:"number"` // number of the session's instance
 	Remote      string    `json:"remote"`
 	Account     string    `json:"account"` // empty before login
 	Bind        string    `json:"bind"`
@@ -174,7 +174,7 @@ type Session struct {
 	IdleSeconds float64   `json:"idle_seconds"` // since the peer last sent something
 	InFlight    int       `json:"in_flight"`    // requests of the gateway without an answer
 	Window      int       `json:"window"`
-	Queued      int64     `json:"queued"` // messages for the peer, over all its sessions, that wait or are under way
+	Queued      int64     `json:"queued"` // messages for the peer that are queued or being sent, over all sessions
 }
 
 // Stage is the status of a stage.
@@ -215,7 +215,7 @@ type view struct {
 	version string
 	started time.Time
 
-	certificates *certificates // of the admin address; nil: it is plain
+	certificates *certificates // certificates of the admin address; nil: the address is not encrypted
 
 	watch problems.Watch
 }
@@ -370,7 +370,7 @@ func (v *view) state(c *connector.Connector, bound int) string {
 	case c.Stats.Failing.Load() > 0:
 		return "failing"
 	case !cfg.IsStatic():
-		return "idle" // it connects when it has a message
+		return "idle" // the connector connects when it has a message
 	}
 	return "connecting"
 }
@@ -379,7 +379,7 @@ func (v *view) state(c *connector.Connector, bound int) string {
 // without a name are counted together, because peers choose the numbers and must not
 // choose how many rows there are.
 func pduCounts(c *connector.Connector) (counts []PDUCount) {
-	statuses := c.Stats.Statuses() // read before the totals, so that these are not smaller
+	statuses := c.Stats.Statuses() // statuses are read before the totals, so that the totals are not smaller
 	glossary, _ := c.Driver.(protocols.Glossary)
 	meanings := map[string]string{}
 	count := func(direction string, wasReceived bool, command int, name string, total int64) {

@@ -11,7 +11,7 @@ import (
 // so that a disk that hangs keeps nobody from reading the others.
 type Store struct {
 	Engine  string `json:"engine"`
-	Problem string `json:"problem,omitempty"` // what is wrong with it
+	Problem string `json:"problem,omitempty"` // the store's problem
 	Refuses string `json:"refuses,omitempty"` // why no message is accepted
 
 	Failed    bool  `json:"failed" metric:"failed" help:"Whether the store takes nothing any more until the gateway has been restarted."`

@@ -23,16 +23,16 @@ import (
 // Tried is the answer to a request to submit a message.
 type Tried struct {
 	Account   string `json:"account"`
-	Connector string `json:"connector"` // that it counts for
+	Connector string `json:"connector"` // connector on which the message counts
 	ID        string `json:"id,omitempty"`
-	Parts     int    `json:"parts,omitempty"`   // short messages that it is
-	Parked    bool   `json:"parked,omitempty"`  // no route leads anywhere, and it waits for an operator
-	Refused   string `json:"refused,omitempty"` // why; only the audit log has it
+	Parts     int    `json:"parts,omitempty"`   // number of short messages that the message needs
+	Parked    bool   `json:"parked,omitempty"`  // no route leads anywhere, so that the message waits for an operator
+	Refused   string `json:"refused,omitempty"` // reason of the refusal; only the audit log contains the reason
 }
 
 const (
 	mostTried = 10_000           // characters of a text
-	tryTime   = 10 * time.Second // that the account's rate delays an answer at most
+	tryTime   = 10 * time.Second // longest time that the account's rate delays an answer
 )
 
 // try submits a message ?from= an address ?to= another with the text ?message= as ?account= does: with its rules, its

@@ -79,10 +79,10 @@ type Webhook struct {
 	Waiting     int64            `json:"waiting" metric:"events_waiting" help:"Events for the account's servers that wait or are under way."`
 	Oldest      float64          `json:"oldest_seconds" metric:"oldest_seconds" help:"Age of the next event for the account's servers, 0 when none waits."`
 	Calls       connector.Labels `json:"calls" metric:"calls_total" label:"result" help:"Calls of the account's servers, by result: taken or failed."`
-	Failures    int              `json:"failures"`              // in a row, of the server that has the most
+	Failures    int              `json:"failures"`              // consecutive failures of the server that has the most
 	LastError   string           `json:"last_error,omitempty"`  // of the call that failed last
-	RestsUntil  *time.Time       `json:"rests_until,omitempty"` // when a server that rests is called again
-	Disabled    int              `json:"disabled"`              // servers that are not called any more
+	RestsUntil  *time.Time       `json:"rests_until,omitempty"` // time of the next call of a server that rests
+	Disabled    int              `json:"disabled"`              // number of disabled servers
 	DeadLetters int64            `json:"dead_letters" metric:"dead_letters" help:"Events in the store that the account's servers did not take in time (pmg webhooks dead)."`
 }
 

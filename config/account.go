@@ -23,8 +23,8 @@ type Account struct {
 	Certificates []string       `yaml:"certificates" live:"yes" doc:"With TLS, the certificates one of which a login must show, besides the password if there is one (docs/tls.md): a name in it (CN, DNS name, e-mail address or URI), or sha256: and its fingerprint."`
 	Networks     []netip.Prefix `yaml:"networks" live:"yes" doc:"Addresses it may log in from, such as 192.0.2.0/24 or 192.0.2.1; any when empty."`
 
-	Logins   Logins   // its options stand among the account's
-	Sessions Sessions // and these
+	Logins   Logins   // options of logins, beside the account's own
+	Sessions Sessions // options of sessions
 
 	Bind       []protocols.BindType `yaml:"bind" enum:"transmitter|receiver|transceiver" live:"yes" doc:"The ways it may bind; any when empty."`
 	Connectors []string             `yaml:"connectors" live:"yes" doc:"The in connectors that it may log in on; all when empty."`
@@ -35,23 +35,23 @@ type Account struct {
 	Share       int           `yaml:"share" default:"50" range:"1..100" live:"yes" doc:"Percent of the free places in a queue, and of the free memory (there at least half), that its messages may take. With 100 it can shut out others."`
 	MaxSchedule time.Duration `yaml:"max_schedule" default:"168h" range:"0s.." live:"yes" doc:"How far ahead a message's delivery time may be; 0s allows none. A later one is refused (SMPP: ESME_RINVSCHED)."`
 
-	Lifetime Lifetime // and these
+	Lifetime Lifetime // options of lifetimes
 
 	MaxParked    int `yaml:"max_parked" default:"10000" range:"0.." live:"yes" doc:"Its messages that may be parked (no_route: park); further ones are refused (SMPP: ESME_RMSGQFUL)."`
 	MaxScheduled int `yaml:"max_scheduled" default:"10000" range:"0.." live:"yes" doc:"Messages of the account that may wait for their delivery time. Further ones are refused until some have left."`
 
-	Policies Policies // and these
+	Policies Policies // options of policies
 
 	TLVs []smpp.Parameter `yaml:"tlvs" live:"yes" merge:"entries" doc:"TLVs that its messages get when they leave by SMPP without one of that tag, such as {tlv: 0x1400, value: \"1101456789012345678\"} (docs/profiles.md). The connector's tlvs see them."`
 
 	Receipts string   `yaml:"receipts" default:"ask" enum:"ask|force" live:"yes" doc:"Which receipts it gets: those that it asks for, or with force the final ones of all messages, except where an out connector has receipts: never."`
 	Receives []string `yaml:"receives" live:"yes" doc:"Destinations of messages from mobiles for this account: prefixes of numbers, short codes or sender names, with or without '+'. A whole address ('=123') comes first, then the longest prefix; an account that alone can receive on the connector gets all."`
 
-	Callbacks // and these, for accounts that are called by HTTP
+	Callbacks // options of accounts that are called by HTTP
 
 	Senders []string `yaml:"senders" live:"yes" doc:"Lists one of which must have the sender of its messages, after rewrite; else they are refused (SMPP: ESME_RINVSRCADR). Any sender when empty."`
 
-	Screening // and these
+	Screening // options of screening
 
 	Rewrite []rewrite.Rule `yaml:"rewrite" live:"yes" doc:"Changes to the addresses of messages that it submits (in) or receives (out), and which are allowed, such as {in: destination, strip: 00, ton: 1} (docs/rewrite.md)."`
 

@@ -221,7 +221,7 @@ type Key struct {
 
 // ExpiresAt returns when the key is not taken any more, the zero time if that is never.
 func (k *Key) ExpiresAt() time.Time {
-	t, _ := time.Parse(time.DateOnly, k.Expires) // which checkKeys has seen
+	t, _ := time.Parse(time.DateOnly, k.Expires) // checkKeys has already checked the date
 	return t
 }
 

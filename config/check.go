@@ -155,7 +155,7 @@ func checkCallbacks(d *decoder, a *Account, path string) {
 	if a.Webhook != "" {
 		check := httpcall.CheckPrefix
 		if a.WebhookForm != PMGForm {
-			check = func(url string) error { return httpcall.CheckURL(strings.ReplaceAll(url, "%", "")) } // it may have escapes
+			check = func(url string) error { return httpcall.CheckURL(strings.ReplaceAll(url, "%", "")) } // may contain escapes
 		}
 		if err := check(a.Webhook); err != nil {
 			d.problem(path+".webhook", "%s", err)
@@ -314,7 +314,7 @@ func (d *decoder) protocol(c *Connector, path string) {
 	}
 	password := c.Password
 	if c.Role() == protocols.Server {
-		password = "" // it has no effect, and there is a warning already
+		password = "" // the password has no effect, and a warning was already reported
 	}
 	d.report(path, o.CheckLogin(c.SystemID, password))
 }

@@ -83,7 +83,7 @@ type Config struct {
 // lines are where the file defines things.
 type lines struct {
 	routes  []int             // 0: not known
-	defined map[string]string // what managed files could define, by kind/name
+	defined map[string]string // the objects that managed files could define, by kind/name
 }
 
 // Log is the gateway's own log.
@@ -243,18 +243,18 @@ type Connector struct {
 	PeerSystemID string `yaml:"peer_system_id" only:"out" live:"yes" doc:"With listen, the name that the SMSC must give in its outbind or login; any when empty."`
 	PeerPassword string `yaml:"peer_password" secret:"yes" only:"out" live:"yes" doc:"With listen, the password of its outbind or login; any when empty. With this or peer_system_id, an SMSC must log in over UCP as well."`
 
-	Access // and these, who may connect to one that listens
+	Access // options of access: peers that may connect to a connector that listens
 
 	SystemID string `yaml:"system_id" live:"rebind" doc:"The name that an out connector logs in with (required), or that an in connector returns to clients."`
 	Password string `yaml:"password" secret:"yes" only:"out" live:"rebind" doc:"The password that it logs in with. SMPP 3.4 allows 8 characters, UCP 16."`
 
 	TLS TLS `yaml:"tls" live:"rebind" doc:"Encrypts the sessions (docs/tls.md). tls: true is enough where the machine's authorities are trusted; a connector that listens needs certificate and key."`
 
-	Spoken // its options stand among the connector's
+	Spoken // options of the protocol, beside the connector's own
 
-	Text Text // and these
+	Text Text // options of texts
 
-	Supplier // and these
+	Supplier // options of the supplier
 
 	Receipts     string `yaml:"receipts" default:"ask" enum:"ask|force|never" only:"out" live:"yes" doc:"Whether the SMSC is asked for receipts: if the client asks, for every message (force), or never. Those that nobody has asked for are counted (pmg_receipts_unwanted_total) and dropped."`
 	ReceiptIDs   string `yaml:"receipt_ids" default:"learn" http:"same" test:"same" enum:"learn|same|decimal|hexadecimal" only:"out" live:"yes" doc:"How the SMSC writes ids in receipts: as in its answers (same), or as decimal or hexadecimal numbers. learn finds out (docs/receipts.md). Case, leading zeros and blanks do not matter."`
@@ -271,16 +271,16 @@ type Connector struct {
 	QueueFull     string        `yaml:"queue_full" default:"delay" enum:"delay|refuse" live:"yes" doc:"A submit when the queue is full: delay answers when there is room, which slows the client down, refuse answers immediately."`
 	QueueWait     time.Duration `yaml:"queue_wait" default:"30s" range:"0s..10m" live:"yes" doc:"Longest a delayed submit waits for room before it is refused. Keep it below the clients' own response timeout."`
 
-	Times // and these
+	Times // options of times
 
-	Lifetime Lifetime // and these
+	Lifetime Lifetime // options of lifetimes
 
 	OnUnknown string `yaml:"on_unknown" default:"resend" enum:"resend|fail" live:"yes" doc:"A message without an answer, also over a kill: resend may deliver it twice, fail not at all. With fail and a durable store, each waits for a commit before it leaves."`
 	Retry     Retry  `yaml:"retry" live:"yes" doc:"When a message that the peer has not taken is sent again: a list of pauses, one after each attempt. Behind the last one the message is given up; a list that ends with repeat repeats its last pause until the validity passes, as an in connector always does (a receipt has receipts.validity). One list, as in retry: [10s, 1m, 5m, 30m], stands for all options below, except that a throttled message is not given up."`
 
 	Rewrite []rewrite.Rule `yaml:"rewrite" live:"yes" doc:"Changes to the addresses of messages that arrive (in) or leave (out), and which may pass, such as {in: destination, strip: 00, ton: 1} (docs/rewrite.md)."`
 
-	Screening // and these, of the messages that arrive on it
+	Screening // options of screening, for the messages that arrive on the connector
 
 	rules rules // of Rewrite
 }
@@ -383,7 +383,7 @@ type Transport uint8
 const (
 	BySession Transport = iota // peers log in, and stay
 	ByRequest                  // each request of HTTP stands alone
-	Nowhere                    // there is no peer: messages do not leave
+	Nowhere                    // there is no peer: messages stay in the gateway
 )
 
 // Transport returns the connector's transport.

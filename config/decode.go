@@ -29,7 +29,7 @@ type decoder struct {
 	warnings    []document.Warning
 	profiles    map[string]*profile // of the file, by name
 	from        map[string]*profile // the profile that an option is from, by path
-	managed     map[string]section  // the entries of lists that are from managed files, by the list
+	managed     map[string]section  // the entries of a list that are defined by managed files, by the name of the list
 	options     Options
 	shapes      *option.Shapes // shared by the decoders of managed files
 }
@@ -51,7 +51,7 @@ func (d *decoder) describe(path, message string) document.Problem {
 		return reread(d, file, path).describe(path, message)
 	}
 	p := document.Problem{File: d.file, Path: shown, Message: message}
-	if shown == path { // the file of a managed object says which one it is
+	if shown == path { // the path of a managed object's file already names the object
 		p.Of = ownerOf(d, path)
 	}
 	from := fromProfile(d, path)
@@ -66,7 +66,7 @@ func (d *decoder) describe(path, message string) document.Problem {
 		}
 	}
 	if strings.HasSuffix(path, ".password") {
-		p.Text = "" // it may stand on a line without the key
+		p.Text = "" // the value may be on a line without the key
 	}
 	return p
 }
@@ -95,11 +95,11 @@ func ownerOf(d *decoder, path string) string {
 func (d *decoder) value(n ast.Node, v reflect.Value, path string, f reflect.StructField) {
 	d.at[path] = document.PlaceOf(n)
 	if known := len(d.problems); d.from[path] != nil {
-		defer func() { d.problems = d.problems[:known] }() // they are problems of the profile, which has them already
+		defer func() { d.problems = d.problems[:known] }() // these are problems of the profile, which has already reported them
 	}
-	switch n.(type) { // the messages do not quote what is wrong, which may be a password
+	switch n.(type) { // the messages do not quote the wrong value, because a password may be in it
 	case nil, *ast.NullNode:
-		return // as if it were not there
+		return // the key is treated as absent
 	case *ast.AnchorNode:
 		d.problem(path, "must not begin with &, an anchor of YAML: remove the anchor, or put the value in quotes")
 		return
@@ -129,7 +129,7 @@ func (d *decoder) list(n ast.Node, v reflect.Value, path string, f reflect.Struc
 		nodes = seq.Values
 	}
 	if len(nodes) == 0 {
-		v.SetZero() // nil, so that there is only one form of a list without entries
+		v.SetZero() // nil is the only form of a list without entries
 		if f.Tag.Get("required") != "" {
 			d.problem(path, "must not be empty: name at least one")
 		}
@@ -213,7 +213,7 @@ func (d *decoder) fields(m *ast.MappingNode, v reflect.Value, path string, given
 		key := kv.Key.GetToken().Value
 		f, ok := d.shapes.Of(v.Type()).Options[key]
 		if !ok && d.from[option.Join(path, key)] != nil {
-			continue // it is a problem of the profile
+			continue // the problem belongs to the profile
 		}
 		if !ok {
 			word, _, _ := strings.Cut(key, " ") // a password may follow

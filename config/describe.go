@@ -17,11 +17,11 @@ type Option struct {
 	Type     string // "number"; "section" and "list of sections" hold further options
 	Default  string // "" for none
 	Allowed  string // range or words; "" for any
-	Only     string // the direction of connectors that have it; "" for both
-	Protocol string // the protocol of connectors that have it; "" for all
+	Only     string // the direction of the connectors that have the option; "": both directions
+	Protocol string // the protocol of the connectors that have the option; "": all protocols
 	Required bool
 	Live     bool // a reload applies a change
-	Rebind   bool // a change applies only to sessions that begin after it
+	Rebind   bool // a change applies only to sessions that begin after the change
 	Doc      string
 }
 

@@ -14,9 +14,9 @@ import (
 // A Change is an option that differs between two configurations.
 type Change struct {
 	Path     string // "connectors[operator].window"
-	Old, New string // as in the file, secrets masked; of a list's entry "absent" and "added", or "present" and "removed"
-	Live     bool   // a reload applies it; otherwise a restart does
-	Rebind   bool   // a reload applies it to sessions that begin after it
+	Old, New string // as in the file, secrets masked; of an entry of a list "absent" and "added", or "present" and "removed"
+	Live     bool   // a reload applies the change; false: a restart is necessary
+	Rebind   bool   // a reload applies the change to sessions that begin after the reload
 }
 
 // String writes the change for the log.

@@ -62,7 +62,7 @@ func checkNetworks(d *decoder, c *Config) {
 		if n.File == "" {
 			d.problem("networks.columns", "has no effect without file: name the file, or remove it")
 		}
-		if err := networks.CheckColumns(n.Columns); err != nil && !slices.Contains(n.Columns, "") { // that was reported
+		if err := networks.CheckColumns(n.Columns); err != nil && !slices.Contains(n.Columns, "") { // already reported
 			d.problem("networks.columns", "cannot be used: %v", err)
 		}
 	}

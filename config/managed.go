@@ -71,13 +71,13 @@ func isWritten(d *decoder, path string) bool {
 // A Cache keeps what managed files had when they were read, so that a reload reads those alone that have changed since. One
 // load at a time uses it.
 type Cache struct {
-	main    [sha256.Size]byte // of the file beside which they stand, whose profiles they take
-	entries map[string]*entry // by their paths
+	main    [sha256.Size]byte // the hash of the main configuration file, whose profiles the managed files use
+	entries map[string]*entry // entries by path of the file
 }
 
 // An entry is what a managed file has.
 type entry struct {
-	info     fs.FileInfo // as the file was; nil: it is not kept
+	info     fs.FileInfo // the file's state when it was read; nil: the entry is not cached
 	value    any         // *Account, *Route, *List or *Prices; nil: the file cannot be read
 	order    int         // of a route
 	problems document.Problems
@@ -190,7 +190,7 @@ func readEntry(d *decoder, dir, kind, name string, known *entry) *entry {
 	}
 	e, _ := decodeEntry(d, kind, path, []byte(text))
 	if len(e.problems)+len(e.warnings) == 0 && !strings.Contains(text, "${") {
-		e.info = info // what a reference leads to may change meanwhile
+		e.info = info // the target of a reference may change meanwhile
 	}
 	return e
 }
@@ -304,7 +304,7 @@ func takeEntries(d *decoder, c *Config, kind string, names []string, entries []*
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(entries[a].order, entries[b].order) })
 	first := map[string]int{managed.Accounts: len(c.Accounts), managed.Lists: len(c.Lists), managed.Prices: len(c.Prices)}
 	s := section{first: first[kind]}
-	if kind == managed.Accounts { // of which there may be very many
+	if kind == managed.Accounts { // there may be very many accounts
 		c.Accounts = slices.Grow(c.Accounts, len(entries))
 	}
 	var routes []Route
@@ -325,7 +325,7 @@ func takeEntries(d *decoder, c *Config, kind string, names []string, entries []*
 			c.Prices = append(c.Prices, *v)
 		case *Route:
 			r := *v
-			r.To = slices.Clone(r.To) // their weights are filled in
+			r.To = slices.Clone(r.To) // the weights of the targets are filled in
 			routes = append(routes, r)
 		}
 	}

@@ -106,7 +106,7 @@ func checkCosts(d *decoder, c *Config, r *Route, path string, lists map[string]i
 			if to.IsClient() {
 				d.warn(at, "has no costs, so that policy: cost takes it when nothing else is up")
 			}
-			continue // that was reported
+			continue // the error was already reported
 		}
 		k, ok := lists[c.Connectors[j].Costs]
 		if !ok {

@@ -96,7 +96,7 @@ func quietHours(d *decoder, q *Quiet, path string) *quiet.Hours {
 type rules struct {
 	in, out *rewrite.Rules
 	quiet   *quiet.Hours // of an account
-	octets  []byte       // of its TLVs
+	octets  []byte       // octets of the policy's TLVs
 }
 
 // Parameters returns the octets of the account's TLVs, nil if it has none.

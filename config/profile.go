@@ -157,7 +157,7 @@ func merge(d *decoder, p *profile, own, base *ast.MappingNode, of reflect.Type, 
 		key := kv.Key.GetToken().Value
 		other := valueOf(base, key)
 		if !isNull(other) && isNull(kv.Value) {
-			continue // as if it were not there
+			continue // the key is treated as absent
 		}
 		c := *kv
 		f, known := option.Find(of, key)

@@ -60,7 +60,7 @@ func readPause(s string) (Pause, error) {
 
 const (
 	longestPause = 7 * 24 * time.Hour
-	mostPauses   = 100 // so that attempts can be counted in an octet
+	mostPauses   = 100 // an octet can count the attempts
 )
 
 // Pauses are the times between attempts, in order.
@@ -130,7 +130,7 @@ func (d *decoder) checkRetry(r *Retry, path string) {
 	}{{"throttled", r.Throttled}, {"temporary", r.Temporary}, {"lost", r.Lost}} {
 		at := option.Join(path, list.key)
 		if d.at[at] == nil && list.key != "temporary" {
-			continue // it is the default, or made of temporary's
+			continue // the value is the default, or was derived from temporary
 		}
 		i := slices.Index(list.pauses, Repeat)
 		switch n := len(list.pauses); {

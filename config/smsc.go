@@ -24,7 +24,7 @@ func completeSMSC(c *Connector, given map[string]bool) {
 	}
 	switch {
 	case c.HTTP.Preset == "pmg":
-		c.Text.Long = "pass" // it cuts them itself
+		c.Text.Long = "pass" // the SMSC itself splits long texts
 	case c.HTTP.TakesHeader():
 		c.Text.Long = "split8"
 	default:

@@ -156,7 +156,7 @@ func checkConnectorTarget(d *decoder, x *index, name, path string) {
 		return
 	}
 	switch {
-	case len(x.config.Accounts) == 0: // unlikely warns of it
+	case len(x.config.Accounts) == 0: // unlikely warns of this case
 	case len(receivers) == 0:
 		d.problem(
 			path, "leads to connector %s, where no account may receive: let one bind there as receiver or transceiver", name,

@@ -46,7 +46,7 @@ func writeOptions(w *document.Writer, v reflect.Value, depth int) {
 		at, key := v.FieldByIndex(f.Index), option.Key(f)
 		switch {
 		case key == "profiles", key == "profile" && at.String() == "":
-		case key == "profile": // what it has is shown
+		case key == "profile": // the contents of the profile are shown
 			w.Option(depth, "# profile", show(v, f))
 		case option.IsSingle(f.Type):
 			w.Option(depth, key, show(v, f))

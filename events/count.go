@@ -17,9 +17,9 @@ const countWait = 10 * time.Second
 // A counting is how far events are counted. It belongs to the Writer's goroutine.
 type counting struct {
 	upTo    uint64 // number of the last event that Writer.written has counted
-	behind  bool   // there are events in the files that the Counter has not counted
+	behind  bool   // the files contain events that the Counter has not counted
 	againAt time.Time
-	saveAt  time.Time // when what was counted is saved, although no event comes; zero: all is saved
+	saveAt  time.Time // time of the next save if no event comes; zero: everything is saved
 }
 
 // count counts lines that were written.
@@ -73,7 +73,7 @@ func Read(dir string, after uint64, f func(lines []byte) error) error {
 	}
 	segments = append(segments, logfile.Segment{Path: filepath.Join(dir, fileName)})
 	first := len(segments) - 1
-	for ; first > 0; first-- { // files begin with the number behind the last one of the file before
+	for ; first > 0; first-- { // a file begins with the number after the last one of the file before
 		number, err := firstNumber(segments[first])
 		if err != nil {
 			return err
@@ -124,12 +124,12 @@ func readLines(s logfile.Segment, f func(lines []byte) error) error {
 		return err
 	}
 	defer r.Close()
-	lines, long := bufio.NewReaderSize(r, together), false // a line that is too long is none of ours
+	lines, long := bufio.NewReaderSize(r, together), false // a line that is too long was not written by the gateway
 	for {
 		line, err := lines.ReadSlice('\n')
 		switch {
 		case err == io.EOF:
-			return nil // behind it is half a line at most
+			return nil // only an incomplete line follows
 		case errors.Is(err, bufio.ErrBufferFull):
 			long = true
 		case err != nil:

@@ -14,14 +14,14 @@ type State uint8
 
 // The states.
 const (
-	Sent     State = iota // the peer has accepted it
-	Failed                // given up: the peer could not take it, as often as it was tried
-	Rejected              // the peer has refused it for good
-	Unknown               // given up: it was sent, and no answer came
-	Expired               // its validity passed before a peer had accepted it
-	Deleted               // an operator has deleted it, or its client has cancelled it
-	Joined                // it was a part of a long message that is sent whole, as another message
-	Cut                   // it is sent in parts, which are other messages
+	Sent     State = iota // the peer has accepted the message
+	Failed                // given up: the peer could not take the message at any attempt
+	Rejected              // the peer has permanently refused the message
+	Unknown               // given up: the message was sent, and no answer came
+	Expired               // the validity ended before a peer accepted the message
+	Deleted               // an operator has deleted the message, or the client has cancelled it
+	Joined                // the message was a part of a long message that is sent whole, as another message
+	Cut                   // the message is sent in parts, which are other messages
 	states
 )
 
@@ -69,7 +69,7 @@ type Event struct {
 	Reason sms.Code
 
 	Account, Connector     string // where the message came from
-	ToConnector, ToAccount string // the lane that it was in last: one of them
+	ToConnector, ToAccount string // the lane of the message, in which it was last: one of the fields is set
 	Source, Destination    []byte
 
 	Accepted, Sent, Ended int64
@@ -80,13 +80,13 @@ type Event struct {
 	StatusName string
 	PeerID     []byte // the SMSC's id of the message
 
-	Delivery *Delivery // of a receipt; nil: the message is none, or what it says is not known
+	Delivery *Delivery // content of a receipt; nil: the message is no receipt, or the content is unknown
 
-	ClientID    uint64 // by which the client knows the message; 0: ID
-	Tags        []byte // of the message, with a space between two; the last mark is the plugin and its verdict
+	ClientID    uint64 // id of the message, as the client knows it; 0: ID is that id
+	Tags        []byte // tags of the message, separated by a space; the last is the plugin and its verdict
 	Network     sms.Network
-	Price       sms.Money // that its account was charged
-	Part, Parts uint8     // with Parts > 1 it is one of so many, from 0, that a long message was split into
+	Price       sms.Money // price that the account was charged
+	Part, Parts uint8     // with Parts > 1, the message is part number Part, from 0, of a split message
 }
 
 // A BalanceEvent is what has become of the balance of an account beside the prices of its messages: what it was charged for a
@@ -97,16 +97,16 @@ type BalanceEvent struct {
 	Account string
 	Network sms.Network
 	Refund  sms.Money
-	Balance sms.Money // after it
+	Balance sms.Money // balance after the payment
 	At      int64
 }
 
 // A Delivery is what a receipt says about another message.
 type Delivery struct {
-	Client       uint64 // by which the client knows the message; 0: it is not known
-	Peer         []byte // the SMSC's id of it, where Client is 0
+	Client       uint64 // id of the message, as the client knows it; 0: unknown
+	Peer         []byte // the SMSC's id of the message, if Client is 0
 	State        sms.State
-	Error        []byte // as the SMSC has written it
+	Error        []byte // error as the SMSC has written it
 	Network      uint8
 	NetworkError uint16
 }

@@ -73,12 +73,12 @@ func (w *Writer) writeMark(number uint64) error {
 
 // A content is what a file of events holds.
 type content struct {
-	good    int64  // octets up to the end of the last line that is in order
-	last    uint64 // number of that line; 0: there is none
+	good    int64  // octets up to the end of the last valid line
+	last    uint64 // number of the last valid line; 0: there is no valid line
 	highest uint64 // of all lines
-	rest    bool   // there is something behind good
-	torn    bool   // and that is half a line
-	safe    int64  // octets up to the end of the last line that is on the disk for sure
+	rest    bool   // octets follow the last valid line
+	torn    bool   // the octets after the last valid line are an incomplete line
+	safe    int64  // octets up to the end of the last line that is certainly on the disk
 }
 
 // readContent reads a file. Lines with numbers above synced may not have reached the disk,
@@ -146,7 +146,7 @@ func (w *Writer) find(first uint64) error {
 	if err != nil {
 		return err
 	}
-	synced := uint64(math.MaxUint64) // what the store has not, it has dropped
+	synced := uint64(math.MaxUint64) // events that the store does not have were dropped from it
 	if first != 0 {
 		synced = max(mark, first-1)
 	}
@@ -162,7 +162,7 @@ func (w *Writer) find(first uint64) error {
 	}
 	w.last, w.unsynced = max(mark, c.last), c.good-c.safe
 	w.synced.Store(min(w.last, synced))
-	if c.good > c.safe { // what an earlier process has written, and may not have synced
+	if c.good > c.safe { // an earlier process has written these octets, and may not have synced them
 		if err := wholefile.WriteAgain(path, c.safe, c.good); err != nil {
 			return err
 		}
@@ -171,7 +171,7 @@ func (w *Writer) find(first uint64) error {
 		return nil
 	}
 	if c.torn || first != 0 && first <= w.last+1 {
-		return os.Truncate(path, c.good) // what is cut off is in the store
+		return os.Truncate(path, c.good) // the store has the events that are cut off
 	}
 	w.last = max(w.last, c.highest)
 	w.synced.Store(w.last)

@@ -51,12 +51,12 @@ func hides(r *pdulog.Redaction, name, text []byte) bool {
 	if r.Of == nil {
 		return false
 	}
-	if bytes.IndexByte(text, '\\') >= 0 { // digits behind an escape are no part of it
+	if bytes.IndexByte(text, '\\') >= 0 { // digits after an escape do not belong to it
 		var s string
 		if err := json.Unmarshal(slices.Concat([]byte{'"'}, text, []byte{'"'}), &s); err == nil {
 			text = []byte(s)
 		}
 	}
-	isAddress := string(name) == "source" || string(name) == "destination" // an event does not say their types
+	isAddress := string(name) == "source" || string(name) == "destination" // an event does not contain the types of addresses
 	return r.Of.IsNumber(text, isAddress) || r.Of.IsIn(text)
 }

@@ -37,18 +37,18 @@ type Engine struct {
 	of  map[*connector.Connector]*server.Listener
 	out map[*connector.Connector]courier
 
-	leaving sync.WaitGroup // listeners and outbounds of connectors that were removed, and what expires events
+	leaving sync.WaitGroup // waits for listeners and outbounds of removed connectors, and for the expiry of events
 	ctx     context.Context
 	cancel  context.CancelFunc
 }
 
 // Options are what the program gives an engine. The zero value has nothing.
 type Options struct {
-	Opened map[string][]sock.Listening // sockets that listen already, by the name of their connector
+	Opened map[string][]sock.Listening // sockets that already listen, by name of the connector
 	// reports whether anything may be sent to SMSCs and webhooks, which is asked directly before each system call; nil: always
 	Holds func() bool
 	Edit  portal.Edit  // changes managed files for users of accounts; nil: nothing does
-	Audit portal.Audit // records what these do; nil: nothing does
+	Audit portal.Audit // records the users' actions; nil: no actions are recorded
 }
 
 // Over returns an engine that adds the connectors of g without sessions to those of e.
@@ -77,7 +77,7 @@ func Over(e gateway.Engine, g *gateway.Gateway, o Options) (*Engine, error) {
 			return nil, err
 		}
 	}
-	for _, c := range g.Table.Connectors() { // what they bring comes by listeners
+	for _, c := range g.Table.Connectors() { // listeners bring the messages of HTTP connectors
 		if c.Config().Transport() != config.BySession {
 			x.Attach(c)
 		}
@@ -159,7 +159,7 @@ const detachTimeout = 30 * time.Second
 // Detach implements gateway.Service.
 func (x *Engine) Detach(c *connector.Connector) {
 	if l := x.take(c); l != nil {
-		x.leaving.Go(func() { // before Close returns: then pdu logs are closed
+		x.leaving.Go(func() { // leaving ends before Close returns: pdu logs are closed then
 			ctx, done := context.WithTimeout(x.ctx, detachTimeout)
 			defer done()
 			l.Drain(ctx)

@@ -16,7 +16,7 @@ type About struct {
 	Account string // of the client; empty: none
 	Refusal sms.Refusal
 
-	Pressing bool // the session goes on although it is refused too much, so that its lines are limited
+	Pressing bool // the session continues although many of its PDUs are refused, so that its lines are limited
 }
 
 // append appends the fields after those of the PDU. It leaves out the id if the PDU itself
@@ -51,7 +51,7 @@ func newTextHash(o *Options) *textHash {
 	if o.Text || len(o.TextKey) == 0 {
 		return nil
 	}
-	key := sha256.Sum256(o.TextKey) // so that a text cannot begin with the end of a key
+	key := sha256.Sum256(o.TextKey) // a separator, so that a text cannot begin with the end of a key
 	return &textHash{key: key[:], sha: sha256.New()}
 }
 

@@ -31,7 +31,7 @@ func (d *Dir) closeFile(ctx context.Context, name string) error {
 	d.mu.Lock()
 	w := d.writers[name]
 	if w == nil {
-		defer d.mu.Unlock() // nobody may begin to write it
+		defer d.mu.Unlock() // the lock keeps writers from opening the file
 		return d.logs.CloseLog(name, time.Now().UnixNano())
 	}
 	w.mu.Lock()

@@ -39,7 +39,7 @@ type Dir struct {
 
 	mu      sync.Mutex
 	writers map[string]*writer
-	files   []*File // files that are not closed yet
+	files   []*File // files that are still open
 }
 
 // limitOf returns how many bytes of lines may wait in memory.
@@ -76,7 +76,7 @@ func (d *Dir) Open(connector string) (*File, error) {
 		if err != nil {
 			d.release(w)
 		}
-		go w.run() // even after an error: it ends unless another file uses the writer already
+		go w.run() // even after an error: the writer ends, unless another file uses it already
 		if err != nil {
 			return nil, err
 		}

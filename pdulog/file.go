@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	chunkSize = 64 << 10    // bytes of lines that are handed to the writer together
-	retryWait = time.Second // pause after a failed write, and after there was no room in memory
+	chunkSize = 64 << 10    // bytes of lines that the writer gets together
+	retryWait = time.Second // pause after a failed write, and after the memory was full
 
 	// complainEvery is the pause between two warnings about lost lines or a disk
 	// that does not answer.
@@ -34,10 +34,10 @@ type File struct {
 	wait int64     // how long a line may wait before the writer is woken
 
 	head    head
-	buf     []byte // the chunk that is being filled, always whole lines
+	buf     []byte // the chunk that is being filled, which contains only whole lines
 	lines   uint64 // in buf
-	waiting bool   // lines were added for which the writer was not woken yet
-	first   int64  // when the oldest of those was added
+	waiting bool   // the writer was not yet woken for lines in buf
+	first   int64  // time of the oldest of the lines for which the writer was not woken
 	retryAt int64  // buf found no room; Flush tries again then
 
 	reported   uint64 // number of lost lines in the last warning
@@ -46,8 +46,8 @@ type File struct {
 	written, lost, errors atomic.Uint64
 	released              atomic.Bool // by Retire or Close
 	closed                bool
-	strangers             strangers // lines of sessions that are not logged in
-	pressing              strangers // and of those that go on although they are refused
+	strangers             strangers // limits the lines of sessions that are not logged in
+	pressing              strangers // limits the lines of sessions that continue although they are refused
 }
 
 // Line adds a PDU that was received from the peer on an instance, or is sent to it. s is
@@ -138,7 +138,7 @@ func (f *File) handOver(now int64, wake bool) bool {
 			f.buf, f.lines = next, 0
 			return true
 		}
-		f.w = f.dir.writer(f.name) // the file was retired, and its writer has ended
+		f.w = f.dir.writer(f.name) // the file was retired, and the writer has ended
 	}
 }
 
@@ -202,7 +202,7 @@ func (f *File) end() <-chan error {
 		f.lost.Add(f.lines)
 	}
 	if _, ok := f.w.put(chunk{from: f, done: done}, false); !ok {
-		done <- nil // the file was retired, and its writer has ended
+		done <- nil // the file was retired, and the writer has ended
 		return done
 	}
 	f.buf, f.lines, f.waiting = nil, 0, false

@@ -18,10 +18,10 @@ import (
 const (
 	idKey      = 'i' // a message's id: ours, an SMSC's, or a client's reference
 	numberKey  = 'n' // the end of a number
-	pairKind   = 's' // the session and the sequence that a request and its answer share
-	accountKey = 'a' // an account, as the line has it
+	pairKind   = 's' // key of the session and the sequence, which a request shares with its answer
+	accountKey = 'a' // key of an account, as written in the line
 	failureKey = 'f' // an answer or a receipt that says that a message failed
-	textKey    = 't' // a text: that of a receipt names an id, and may say that a message failed
+	textKey    = 't' // key of a text: the text of a receipt contains an id, and may report a failure
 )
 
 // AppendKeys appends what a line is found by, and returns its time in microseconds: a logfile.Keyer. It is called
@@ -87,7 +87,7 @@ func fieldEnd(b []byte, at int) int {
 	for at < len(b) {
 		if at+8 <= len(b) {
 			eight := binary.LittleEndian.Uint64(b[at:])
-			low := (eight - '#'*ones) &^ eight & (0x80 * ones) // the lowest bit that is set is right, those above it may not be
+			low := (eight - '#'*ones) &^ eight & (0x80 * ones) // the lowest bit is exact; higher bits may be wrong
 			if low == 0 {
 				at += 8
 				continue
@@ -243,7 +243,7 @@ func IDHash(id []byte) uint64 {
 
 // NumberHash returns the key of a number, which all forms of it have.
 func NumberHash(number []byte) uint64 {
-	if len(number) < comparedDigits+2 { // more have nothing in front of those that count
+	if len(number) < comparedDigits+2 { // a longer number has no uncompared digits in front
 		if rest, ok := bytes.CutPrefix(number, []byte("00")); ok {
 			number = rest
 		}

@@ -14,7 +14,7 @@ import (
 type heads struct {
 	most  int
 	ids   map[string]bool // of lines that name a message
-	came  int             // requests that brought a message, of which no line yet names the id
+	came  int             // requests that brought a message, of which no line yet has the id
 	peers map[string]bool // ids that SMSCs' receipts name, with the connector
 	told  map[string]bool // ids that receipts to clients name
 }
@@ -54,7 +54,7 @@ func (w *tracer) latest(ctx context.Context) error {
 	}
 	h := heads{most: w.Most, ids: map[string]bool{}, peers: map[string]bool{}, told: map[string]bool{}}
 	keys, wanted := w.headKeys()
-	var reached, left time.Time // left: of the latest receipt that there was no room for
+	var reached, left time.Time // left: time of the latest receipt that did not fit
 	var found, receipts []*tracedLine
 	err := w.walk.Blocks(ctx, keys, func(lines logfile.Lines) bool {
 		for _, e := range slices.Backward(w.headsIn(lines, wanted)) {

@@ -47,7 +47,7 @@ func appendMasked(b, field, masked []byte) (_, behind []byte) {
 			return append(b, there...), rest
 		}
 	}
-	if !hasValue { // it may be a part of anything
+	if !hasValue { // the text may be a part of any field
 		return append(b, '*'), masked
 	}
 	return append(append(b, name...), "=*"...), masked

@@ -22,9 +22,9 @@ type Subject interface {
 
 // A Redaction says what is removed from lines.
 type Redaction struct {
-	Of      Subject // nil: nobody; the line of a message from it, to it or that names it has no text either
-	Texts   bool    // all texts
-	Numbers bool    // all numbers of mobiles
+	Of      Subject // subject whose messages are redacted: those from it, to it, or that name it; nil: no subject
+	Texts   bool    // redact all texts
+	Numbers bool    // redact all numbers of mobiles
 }
 
 // hides reports whether the value of a field is hidden.

@@ -6,7 +6,7 @@ import "time"
 // in, and likewise from those that are refused and go on. There is room for every client's login, but a flood of
 // connections without a login does not displace older lines from the files.
 type strangers struct {
-	second int64 // the second that is counted
+	second int64 // the second for which lines are counted
 	octets int   // of the lines in that second
 }
 

@@ -21,21 +21,21 @@ type Trace struct {
 	ID     string   // the gateway's or a peer's id of the message
 	Number string   // number of the sender or the recipient; used if ID is empty
 	Also   []string // further ids that the gateway has given, for example of receipts
-	Filter Filter   // of it Since and Until count
+	Filter Filter   // selection of messages; only Since and Until are used
 
 	// messages are of this account, or no line says of which; "": of any. Used if ID is empty, as are the next two
 	Account    string
 	Connectors []string // messages that came or left by these; empty: by any
-	Failed     bool     // messages that a peer refused, or whose receipt says anything but "delivered"
-	Most       int      // how many messages are followed, the latest ones; 0: maxTraced
+	Failed     bool     // select messages that a peer refused, or whose receipt reports any state except "delivered"
+	Most       int      // limit of messages that are followed, from the latest; 0: maxTraced
 
-	Room int           // how many octets of lines are kept; 0: as many as there are
-	Logs *logfile.Logs // what is remembered of the files between searches; nil: nothing
+	Room int           // limit of octets of lines in memory; 0: no limit
+	Logs *logfile.Logs // index of files, which is kept between searches; nil: none
 
 	// Set by Trace.
-	Cut  bool      // the selection has more messages than Most, or more lines than Room, and only those were followed
-	From time.Time // the time back to which messages were searched
-	Read int64     // octets that were read
+	Cut  bool      // more messages than Most, or more lines than Room, were selected: the rest was not followed
+	From time.Time // start of the period that was searched
+	Read int64     // number of octets that were read
 }
 
 // maxTraced is how many messages are followed at most, where Trace.Most does not say it.
@@ -70,7 +70,7 @@ func (t *Trace) Trace(ctx context.Context, dir string) ([][]byte, error) {
 	}
 	for range rounds {
 		if len(w.fresh) == 0 {
-			w.wantPairs() // most were found by their ids
+			w.wantPairs() // the ids have found most lines
 		}
 		if err != nil || len(w.fresh) == 0 {
 			break
@@ -87,14 +87,14 @@ type tracer struct {
 	walk  *logfile.Walk
 	since time.Time // no line before this time is about one of the messages
 	fresh []logfile.Key
-	asked map[uint64][]logfile.Key // all that were ever in fresh
+	asked map[uint64][]logfile.Key // all keys that were ever in fresh
 	keys  []uint64                 // of a line
-	pool  []*tracedLine            // lines with a key that was wanted, which are about none of the messages as far as is known
-	size  int                      // octets of those that were ever there
+	pool  []*tracedLine            // lines with a wanted key that are not known to be about one of the messages
+	size  int                      // octets of all lines that were ever in pool
 
-	ids   map[string]bool    // the gateway's ids of the messages and of receipts for them, 16 digits
-	short map[string]bool    // ids that clients know the messages by, where they support only short ones
-	peers map[string][]*peer // the peers' ids of the messages, by each form that receipts may write them in
+	ids   map[string]bool    // the gateway's ids of the messages and of their receipts, 16 digits
+	short map[string]bool    // short ids of the messages, for clients that support only short ids
+	peers map[string][]*peer // the peers' ids of the messages, by each form that receipts may use
 	to    map[string]string  // recipients of the messages, by the gateway's ids
 	parts map[string]part    // ids that other parts of the messages may have
 
@@ -112,7 +112,7 @@ func (p place) compare(o place) int {
 
 type tracedLine struct {
 	Entry
-	named []string // ids that a receipt names; none: it is no receipt
+	named []string // ids that a receipt names; empty: the line is no receipt
 	rank  int
 	place place
 }
@@ -121,8 +121,8 @@ type tracedLine struct {
 type pairing struct {
 	line   *tracedLine
 	at     time.Time
-	before bool        // its request is wanted: the last one before it; otherwise its answer, the first one after it
-	best   *tracedLine // so far
+	before bool        // the request is wanted: the last one before at; false: the answer, the first one after at
+	best   *tracedLine // best line so far
 }
 
 func newTracer(t *Trace) *tracer {
@@ -157,9 +157,9 @@ const answerWithin = 10 * time.Minute
 // gateway starts, with its time in microseconds, and rise by one.
 func acceptedAfter(id string) (t time.Time) {
 	if n, err := strconv.ParseInt(id, 16, 64); err == nil {
-		t = time.UnixMicro(n).Add(-time.Hour) // its clock may have been set back since
+		t = time.UnixMicro(n).Add(-time.Hour) // the clock may have been set back since then
 	}
-	if t.Year() < 2020 || t.After(time.Now()) { // it is no such id
+	if t.Year() < 2020 || t.After(time.Now()) { // the number is no time-based id
 		return time.Time{}
 	}
 	return t
@@ -331,7 +331,7 @@ func compareLines(a, b *tracedLine) int {
 func rank(e *Entry, isReceipt bool) int {
 	_, answer := e.Status()
 	switch {
-	case e.Received && !answer && isReceipt: // perhaps in one segment with the answer before it
+	case e.Received && !answer && isReceipt: // the receipt may be in one segment with the answer before it
 		return 4
 	case e.Received && !answer:
 		return 0

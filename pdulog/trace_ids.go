@@ -16,7 +16,7 @@ import (
 type peer struct {
 	id, connector string
 	message       string    // the gateway's id
-	from, until   time.Time // receipts with it are about that message; until is zero while the SMSC has not given the id again
+	from, until   time.Time // receipts with the id are about the message; a zero until: the SMSC has not used the id again
 }
 
 // early is how much earlier than the answer with an SMSC's id a receipt may be that names it.
@@ -169,7 +169,7 @@ func (w *tracer) learn(e *Entry) {
 		return
 	}
 	if ids := receiptIDs(e); len(ids) > 0 {
-		if !e.Received && logtext.IsID([]byte(ids[0])) { // of the latest that failed, it may be the first line found
+		if !e.Received && logtext.IsID([]byte(ids[0])) { // the line may be the first one of the latest failed messages
 			w.addID(ids[0], acceptedAfter(ids[0]))
 		}
 		return

@@ -35,7 +35,7 @@ func partOf(e *Entry) part {
 }
 
 func numeral(b []byte) int {
-	n, _ := strconv.Atoi(string(b)) // 0: it is none
+	n, _ := strconv.Atoi(string(b)) // 0: the text is no number
 	return n
 }
 

@@ -28,7 +28,7 @@ type chunk struct {
 	from  *File
 	b     []byte
 	lines uint64
-	at    int64      // when it was handed to the writer
+	at    int64      // when the writer got the chunk
 	done  chan error // instead of lines: from is being closed and waits for the result
 }
 
@@ -39,17 +39,17 @@ type writer struct {
 	dir    *Dir
 	name   string
 	log    zerolog.Logger
-	file   *logfile.File // not open after a rotation or an error; the next write opens it
+	file   *logfile.File // closed after a rotation or an error; the next write opens the file
 	refs   int           // number of files that use the writer; guarded by Dir.mu
 	wakeup chan struct{}
 	reopen atomic.Bool
-	busy   atomic.Int64 // since when the writer has worked on its chunk; 0: it is idle
+	busy   atomic.Int64 // since when the writer has worked on the present chunk; 0: the writer is idle
 
 	mu     sync.Mutex
 	queue  []chunk
 	queued int // bytes in queue
 	free   [][]byte
-	closes []chan error // those who wait for a new file to be begun
+	closes []chan error // channels of callers that wait for a new file
 	ended  bool
 
 	// These belong to run.

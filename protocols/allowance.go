@@ -22,7 +22,7 @@ const (
 // An Allowance is what a peer may send beside messages. Its methods return why the session must be
 // closed, or "".
 type Allowance struct {
-	early int   // PDUs that the peer sent before it logged in, without its login
+	early int   // number of PDUs that the peer sent before it logged in, without the login itself
 	until int64 // the time up to which PDUs without a message have used the allowance
 }
 

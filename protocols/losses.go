@@ -30,11 +30,11 @@ type Converter interface {
 
 // A Loss is a row of the table of fields that may be lost.
 type Loss struct {
-	Field   string // its name: as its protocol has it, or as sms.Message has it
-	Neutral bool   // it is a field of sms.Message
-	Text    string // what becomes of it
+	Field   string // name of the field, as in the protocol or in sms.Message
+	Neutral bool   // the field is a field of sms.Message
+	Text    string // description of the loss
 
-	Refuse sms.Code // why a message is refused that would lose it; OK if it can be sent without it
+	Refuse sms.Code // reason for refusing a message that would lose the field; OK if the message can be sent without the field
 }
 
 // String returns the name of the field.

@@ -42,9 +42,9 @@ type Operation struct {
 
 // A Result is what became of an operation that has succeeded.
 type Result struct {
-	ID    uint64    // of the message, as the client knows it
+	ID    uint64    // id of the message, as the client knows it
 	State sms.State // Query
-	Since int64     // Query: when the message came to a final State, in Unix nanoseconds; 0: it did not, or that is not known
+	Since int64     // Query: time of the message's final State, in Unix nanoseconds; 0: no final State, or not known
 	Error uint8     // Query: the network's error; 0: none
 }
 

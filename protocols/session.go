@@ -23,16 +23,16 @@ func (r Role) String() string { return [...]string{"server", "client"}[r&1] }
 // switches the timer off.
 type SessionOptions struct {
 	Role            Role
-	Name            string // a server's name in its answer to a login
-	Accepted        bool   // a client: the peer has connected, so it is the first to speak
+	Name            string // a server's name in its answers to logins
+	Accepted        bool   // client: the peer has opened the connection, so that the client speaks first
 	Anonymous       bool   // with Accepted: the peer need not log in, if the protocol has no other need for that
-	SystemID        string // a client's account for its login
-	Password        string // a client's password for its login
+	SystemID        string // client: account for the login
+	Password        string // client: password for the login
 	BindTimeout     int64  // from the connection to the end of the login
-	EnquireInterval int64  // silence after which the peer is asked whether it is alive
+	EnquireInterval int64  // silence after which the session enquires whether the peer is alive
 	ResponseTimeout int64  // for answers to the session's own requests
 	Payload         bool   // texts that are too long for one short message are sent in the protocol's field for long texts
-	KeepPayload     bool   // texts that came in that field are sent in it
+	KeepPayload     bool   // texts that came in the protocol's field for long texts are sent in that field
 	IdleMax         int64  // time without a message after which the session logs out
 
 	// Taken reports whether a request with a sequence number waits for its answer, so that
@@ -220,7 +220,7 @@ const (
 	Send                        // send the PDU
 	SendClose                   // send the PDU, then close the connection
 	Close                       // close the connection
-	Login                       // check Action.Credentials, then call Session.Login; with Accepted they are those of an SMSC
+	Login                       // check Action.Credentials (with Accepted those of an SMSC), then call Session.Login
 	Bound                       // our login was accepted
 	Message                     // the PDU carries a message: call Session.Message, later Session.Answer
 	Operate                     // the PDU carries an operation: call Session.Operation, later Session.AnswerOperation
@@ -250,14 +250,14 @@ func (k ActionKind) String() string {
 // An Action is what the caller of a session must do.
 type Action struct {
 	Kind     ActionKind
-	Messages int      // Message: to how many recipients, one message each; 0: it is one message
+	Messages int      // Message: number of recipients, each of which gets a message; 0: one message
 	Sequence uint32   // Answered: the number of the request
 	Code     sms.Code // Answered: the result; PDU.MessageID returns the peer's id of the message
 	Status   uint32   // Answered: the protocol's own value of the result
 	Partly   bool     // Message, Answered: a part of the PDU cannot be read, and is left out
-	NoNumber bool     // Answered: it has no Sequence, because the peer could not read one of our requests
-	Session  bool     // Answered: Code says that the peer takes no message in this session, whatever it is
-	Asked    bool     // Answered: it is the answer to a request of Requester.Ask; a refusal may be without
+	NoNumber bool     // Answered: the answer has no Sequence, because the peer could not read one of our requests
+	Session  bool     // Answered: Code means that the peer takes no messages at all in this session
+	Asked    bool     // Answered: the request came from Requester.Ask; a refusal may lack the mark
 	Reason   string   // Close, SendClose: the reason, for the log: "cannot hear from peer: …"
 
 	Credentials Credentials // Login
@@ -296,8 +296,8 @@ type Options interface {
 
 // A Problem is an error in the options of a connector or account.
 type Problem struct {
-	Option string // its name in the configuration: "password"
-	Text   string // what it must be: "must be at most 8 characters"
+	Option string // name of the option in the configuration: "password"
+	Text   string // requirement of the option: "must be at most 8 characters"
 
 	Warning bool // the option can be used despite the problem
 }

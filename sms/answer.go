@@ -7,7 +7,7 @@ import "sync/atomic"
 type Answer struct {
 	Code   Code
 	Status uint32 // the protocol's own value of Code
-	PeerID []byte // the peer's id of the message; it points into the PDU of the answer
+	PeerID []byte // the peer's id of the message; the slice is a part of the answer's PDU
 	At     int64  // Unix nanoseconds
 }
 
@@ -16,7 +16,7 @@ type Answer struct {
 type Tally struct {
 	Counters[atomic.Int64]
 	Credit  Credit
-	Last    atomic.Int64 // when a message was accepted last, by the engine's clock; 0: none was
+	Last    atomic.Int64 // time of the last accepted message, by the engine's clock; 0: no message was accepted
 	refused [codes]atomic.Int64
 }
 

@@ -9,12 +9,12 @@ import (
 // A Context is what a client without a session gets back with each call about its message. It is the native part
 // of a message that came by WithContext. It is kept, like the message's id, until the receipts have come.
 type Context struct {
-	Dialect   uint8  // in which the calls are written; package httpsms numbers them
+	Dialect   uint8  // dialect in which calls are written; package httpsms numbers the dialects
 	Reference string // the client's own id of the message
-	URL       string // that is called; empty: as the account's options say
+	URL       string // URL that is called; empty: the account's options decide
 	// span of the client's that the message's trace goes on from, as package telemetry writes it; empty: there is none
 	Parent string
-	Parts  uint8 // short messages that the SMSC makes of a text that it gets whole; 0: it gets none, or one
+	Parts  uint8 // short messages that the SMSC makes of a whole text; 0: the SMSC gets no whole text, or makes one
 	Fields []Field
 }
 

@@ -13,20 +13,20 @@ import (
 type Credit struct {
 	mu       sync.Mutex
 	terms    Terms
-	balance  Money // below 0: it owes
+	balance  Money // below 0: the account owes money
 	reserved Money
 	charges  Charges
-	low      bool // the balance is below terms.Low, and that was noticed
+	low      bool // the balance is below terms.Low, and the event was reported
 }
 
 // Terms are what an account has agreed.
 type Terms struct {
-	Limited    bool   // without it the account may owe any sum
-	Limit      Money  // that it may owe; 0: it pays before
-	Day, Month Money  // that it may spend in a day and in a month; 0: any sum
+	Limited    bool   // false: the account may owe any sum
+	Limit      Money  // amount that the account may owe; 0: prepaid
+	Day, Month Money  // amounts that the account may spend in a day and in a month; 0: any sum
 	Low        Money  // below which Settle says that the balance is low; 0: never
-	Undo       bool   // what was charged is given back when a receipt says that the message was not delivered
-	List       string // of prices; "": its messages cost nothing
+	Undo       bool   // charges are given back when a receipt reports that the message was not delivered
+	List       string // list of prices; "": the account's messages cost nothing
 }
 
 // Capped reports whether an account may spend a sum only in a time.
@@ -36,7 +36,7 @@ func (t *Terms) Capped() bool { return t.Day != 0 || t.Month != 0 }
 type Charges struct {
 	Day            uint32 // since 1970
 	OnDay, InMonth Money
-	other          monthSum // the month before, to which the clock may be set back
+	other          monthSum // sums of the previous month, to which the clock may be set back
 }
 
 // A monthSum is what was charged in a month.

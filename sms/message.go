@@ -43,7 +43,7 @@ const (
 	NotifySuccess Notify = 1 << iota
 	NotifyFailure
 	NotifyProgress // intermediate notifications
-	NotifySent     // an SMSC has taken it; no SMSC is asked for that
+	NotifySent     // a receipt is wanted when an SMSC has accepted the message; SMSCs are not asked for such receipts
 )
 
 // A Flags is a set of properties of a message, as bits.
@@ -53,10 +53,10 @@ type Flags uint8
 const (
 	HasHeader        Flags = 1 << iota // the text begins with a user data header (3GPP TS 23.040 §9.2.3.24)
 	ReplyPath                          // the recipient may reply by the same SMSC (§9.2.3.17)
-	RelativeValidity                   // the sender gave its validity as a duration
-	Scheduled                          // it waits for DeliverAt, and is counted as scheduled
-	Settled                            // it has its outcome, although it is still in a queue
-	HasReport                          // it is a receipt whose text is a Report
+	RelativeValidity                   // the sender gave the validity as a duration
+	Scheduled                          // the message waits for DeliverAt, and is counted as scheduled
+	Settled                            // the message has its outcome, although the message is still in a queue
+	HasReport                          // the message is a receipt whose text is a Report
 	// its text is in another alphabet than it came in, so the native part's coding is not the text's
 	Converted
 	// it is a receipt if its message is known: its text alone says so, which a person may have written
@@ -72,7 +72,7 @@ type Protocol uint8
 type Origin struct {
 	Account   string // system_id of the client; empty for an SMSC
 	Connector string // the connector that the messages arrived on
-	Tally     *Tally // of the account, for all its connectors
+	Tally     *Tally // counters of the account, for all connectors
 	// Parameters are those of SMPP that the account's messages get; nil: none. All origins of the account share them.
 	Parameters *Parameters
 }
@@ -101,27 +101,27 @@ func (o *Origin) Added() []byte {
 // are Unix nanoseconds. A Message has its own storage for its octets, so that it outlives
 // the PDU it came in.
 type Message struct {
-	ID        uint64 // assigned by the gateway, unique across restarts and rising, so it is the order of arrival too
+	ID        uint64 // id assigned by the gateway, unique across restarts and ascending in order of arrival
 	Origin    *Origin
 	Arrived   int64
 	DeliverAt int64 // the sender's delivery time; 0 means immediately
 	NotBefore int64 // the time of the gateway's next attempt at the earliest; 0 means immediately
-	Expires   int64 // the message is not sent after this time; 0 means that it never expires
+	Expires   int64 // the message is not sent after this time; 0: the message never expires
 
 	pool  *Pool
-	spill *[]byte // the octets, if they do not fit into inline; otherwise it is nil or empty
+	spill *[]byte // the octets, if inline has no room for them; otherwise nil or empty
 
-	text, native uint32 // lengths of parts of the octets, whose order is: source, dest, text, native, tail
+	text, native uint32 // lengths of parts of the octets, which are in this order: source, dest, text, native, tail
 	Network      Network
-	Claim        uint32 // what its account's policies have reserved of it, until it is accepted; 0: nothing
+	Claim        uint32 // amount that the account's policies have reserved until the message is accepted; 0: nothing
 	source, dest uint8
 
 	// A client's PDU may become several messages, whose ids follow each other.
 	Offset      uint16 // the client knows the message by the id ID - Offset
-	Part, Parts uint8  // with Parts > 1 it is one of so many, counted from 0, that the gateway made of a long message
+	Part, Parts uint8  // with Parts > 1, the message is part number Part, from 0, of a long message that the gateway split
 
-	Tried   uint16 // targets of its route that have not taken it: those at the positions of the bits
-	TriedOf uint16 // which route's targets these are
+	Tried   uint16 // bits of the positions of those targets of the route that have not taken the message
+	TriedOf uint16 // route to which the bits of Tried belong
 
 	SourceTON, SourceNPI uint8
 	DestTON, DestNPI     uint8
@@ -132,12 +132,12 @@ type Message struct {
 	Class                Class
 	Notify               Notify
 	Flags                Flags
-	Attempts             uint8    // attempts whose outcome was the message's own
-	Earlier              uint8    // and those before, at the targets that have not taken it
-	Losses               uint8    // times its session ended before an answer came
+	Attempts             uint8    // attempts whose outcome was the message's own fault
+	Earlier              uint8    // earlier attempts, at the targets of Tried
+	Losses               uint8    // number of times that the session ended before an answer came
 	Throttles            uint8    // times in a row that the peer asked us to slow down
-	Sends                uint8    // times it was written to a peer, whatever came of that
-	protocol             Protocol // and the flags of the tail
+	Sends                uint8    // number of times that the message was written to a peer, whatever the outcome
+	protocol             Protocol // protocol, and the flags of the tail
 
 	inline [inlineSize]byte
 }
@@ -232,7 +232,7 @@ func (m *Message) SetText(text []byte) {
 	m.text = uint32(len(text))
 	at := m.nativeAt()
 	b := m.room(at + size)
-	copy(b[at:], old[from:from+size]) // first, because a longer text would overwrite it
+	copy(b[at:], old[from:from+size]) // copied first, because a longer text would overwrite the octets
 	if len(old) > 0 && &b[0] != &old[0] {
 		copy(b, old[:m.textAt()])
 	}
@@ -297,7 +297,7 @@ func IsReply(m *Message) bool {
 
 const (
 	messageSize = int64(unsafe.Sizeof(Message{})) // without spill
-	spillSize   = int64(unsafe.Sizeof([]byte{}))  // without its octets
+	spillSize   = int64(unsafe.Sizeof([]byte{}))  // size of the header of a slice
 )
 
 // KnownID returns the id by which the client knows the message.
@@ -337,7 +337,7 @@ func (m *Message) Release() {
 // A Pool recycles messages. It is safe for concurrent use.
 type Pool struct {
 	p     sync.Pool
-	Fresh bool // every message is new, so that its size does not depend on earlier ones; set before Get
+	Fresh bool // every message is new, so that its size does not depend on earlier messages; set Fresh before Get
 }
 
 // Get returns an empty message.
@@ -358,7 +358,7 @@ func (p *Pool) put(m *Message) {
 	if m.spill != nil && cap(*m.spill) > keepSpill {
 		m.spill = nil
 	}
-	m.pool = nil // so that a message that is released twice does not get two owners
+	m.pool = nil // a message that is released twice must not get two owners
 	if !p.Fresh {
 		p.p.Put(m)
 	}

@@ -30,7 +30,7 @@ func ReadMoney(text string) (m Money, ok bool) {
 		switch c := rest[i]; {
 		case c >= '0' && c <= '9':
 			if m > MaxMoney/10 {
-				return 0, false // and the next one would be more than an integer has
+				return 0, false // the next digit would overflow the integer
 			}
 			m = m*10 + Money(c-'0')
 			digits++

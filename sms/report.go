@@ -18,7 +18,7 @@ type Report struct {
 	// Word is what the peer wrote, if State is NoState because that is not known.
 	Word      []byte
 	Submitted int64 // Unix nanoseconds by the wall clock; 0: not known
-	Done      int64 // when it came to its state; as Submitted
+	Done      int64 // time of the state; in the form of Submitted
 	Seconds   bool  // the peer's text has times with seconds
 	// Parts and Delivered are how many parts were submitted and delivered; 0: not known.
 	Parts, Delivered uint8

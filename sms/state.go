@@ -7,13 +7,13 @@ type State uint8
 // The states.
 const (
 	NoState            State = 0  // not reported
-	StateScheduled     State = 1  // waits for its delivery time
-	StateEnroute       State = 2  // on its way
+	StateScheduled     State = 1  // the message waits for its delivery time
+	StateEnroute       State = 2  // the message is on its way
 	StateDelivered     State = 3  // at the mobile
-	StateExpired       State = 4  // its validity ran out
+	StateExpired       State = 4  // the message's validity ended
 	StateDeleted       State = 5  // cancelled
 	StateUndeliverable State = 6  // cannot be delivered
-	StateAccepted      State = 7  // read on behalf of the subscriber; many SMSCs say so of what their network took
+	StateAccepted      State = 7  // read on behalf of the subscriber; many SMSCs mean that the network took the message
 	StateUnknown       State = 8  // not known
 	StateRejected      State = 9  // refused
 	StateSkipped       State = 10 // taken, but left out, as in a broadcast

@@ -8,7 +8,7 @@ import (
 // A Submitted is how a client knows a message that is not as the client has submitted it any
 // more. Receipts are made with it.
 type Submitted struct {
-	Source, Dest Address // as the client wrote them
+	Source, Dest Address // addresses as the client wrote them
 
 	// Joined are the client's messages that the message was joined of and that ask for receipts.
 	// If there are any, the message's own id and wishes do not count.
@@ -17,7 +17,7 @@ type Submitted struct {
 
 // A Joined is a message of a client that has become part of another one.
 type Joined struct {
-	ID     uint64 // by which the client knows it
+	ID     uint64 // id of the message, as the client knows it
 	Notify Notify
 }
 

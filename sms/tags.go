@@ -9,7 +9,7 @@ import (
 // Bounds of tags, in octets.
 const (
 	MaxTag  = 64
-	MaxTags = 500 // that plugins give a message, with a space between two
+	MaxTags = 500 // octets of the tags of a message, which plugins add, separated by a space
 
 	MaxAllTags = MaxTags + len(" "+Refused+":") + MaxTag // with a mark
 )

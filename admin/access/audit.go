@@ -19,7 +19,7 @@ import (
 // Bounds on what a request to change something has, and on what the audit log has of its answer.
 const (
 	maxForm   = 64 << 10
-	maxBody   = 17 << 20 // of what is no form, such as a list of prices; nobody reads it whose caller is not known
+	maxBody   = 17 << 20 // limit of a body that is no form, such as a list of prices; bodies of unknown callers are not read
 	maxReason = 300
 )
 
@@ -136,7 +136,7 @@ func (d *deed) Unwrap() http.ResponseWriter { return d.ResponseWriter }
 func deedOf(r *http.Request) *deed {
 	d, _ := r.Context().Value(deedKey).(*deed)
 	if d == nil {
-		d = new(deed) // nobody writes it
+		d = new(deed) // the entry is not written
 	}
 	return d
 }
@@ -176,10 +176,10 @@ func (a *Audit) Handler(h http.Handler, hasForm func(*http.Request) bool) http.H
 		if hasForm(r) {
 			room = maxForm
 		} else {
-			r.PostForm = url.Values{} // so that nobody reads the body as a form
+			r.PostForm = url.Values{} // an empty form, so that nobody reads the body as a form
 		}
 		if r.Body = http.MaxBytesReader(w, r.Body, room); one.isAct {
-			if err := r.ParseForm(); err != nil { // a part of the parameters may ask for more than all of them
+			if err := r.ParseForm(); err != nil { // a part of the parameters may ask for more than the complete parameters
 				http.Error(w, "cannot read the request: "+err.Error(), http.StatusBadRequest)
 				return
 			}

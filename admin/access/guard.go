@@ -121,7 +121,7 @@ type Guard struct {
 
 	tokens func() []config.Token
 	log    zerolog.Logger
-	news   node.Repeats // refusals, by where they come from
+	news   node.Repeats // refusals, by origin
 }
 
 // NewGuard returns a guard that knows the tokens which a function returns, and sessions.

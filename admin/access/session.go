@@ -20,20 +20,20 @@ import (
 const (
 	mostSessions = 1000
 
-	mostSessionsOf = 50 // of one user
-	freeAttempts   = 5  // failed logins of an address that cost nothing; each further one doubles the wait
+	mostSessionsOf = 50 // sessions of one user
+	freeAttempts   = 5  // failed logins of an address that cause no wait; each further failure doubles the wait
 	longestWait    = 5 * time.Minute
 	forgetAfter    = 15 * time.Minute // without a failure
 	mostAddresses  = 10000
 	maxPassword    = 255
-	atATime        = 2  // passwords that are compared, each of which takes 19 MiB
-	mostLogins     = 32 // that wait for it
+	atATime        = 2  // passwords that are compared concurrently; a comparison takes 19 MiB
+	mostLogins     = 32 // logins that wait for a comparison
 )
 
 // A login is what a session has of its user.
 type login struct {
 	user     string
-	password string       // the hash, so that a session ends when the password changes
+	password string       // hash of the password, so that a session ends when the password changes
 	other    *config.User // of a login elsewhere; password is the proof of the place then
 }
 
@@ -49,11 +49,11 @@ type Sessions struct {
 
 	logins *browser.Sessions[login]
 	users  func() []config.User
-	proof  func() string // of the server where users log in elsewhere, "" if there is none
+	proof  func() string // returns the proof of the server where users log in; "": there is no such server
 	now    func() time.Time
 	turns  *turns.Turns[netip.Prefix] // for comparing passwords
 
-	nobody func() []byte // the hash that a password is compared with if nobody has the name, so that the time does not reveal it
+	nobody func() []byte // the hash for unknown names, so that the duration does not reveal which names exist
 
 	mu     sync.Mutex
 	failed map[string]failures // by address
@@ -96,7 +96,7 @@ func (s *Sessions) Begin(ctx context.Context, from, name, password string) (stri
 	if s.Wait(from) > 0 || len(password) > maxPassword {
 		return "", nil
 	}
-	at, _ := netip.ParseAddrPort(from) // those over the socket are one network
+	at, _ := netip.ParseAddrPort(from) // all clients of the socket count as one network
 	if !s.turns.Take(turns.Network(at.Addr()), ctx.Done()) {
 		return "", ErrCrowded
 	}
@@ -138,7 +138,7 @@ func (s *Sessions) fail(address string) {
 		}
 	}
 	f := s.failed[address]
-	if f.count == 0 && len(s.failed) >= mostAddresses { // the wait of those that are known must not be shortened by others
+	if f.count == 0 && len(s.failed) >= mostAddresses { // other addresses must not shorten the wait of the known addresses
 		address = "others"
 		f = s.failed[address]
 	}

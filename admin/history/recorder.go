@@ -9,25 +9,25 @@ import (
 // How much is kept: an hour.
 const (
 	Period = 10 * time.Second // between two samples
-	Length = 360              // samples that are kept
+	Length = 360              // number of samples that are kept
 )
 
 // A Recorder keeps the samples of a gateway.
 type Recorder struct {
-	of   string // what has samples beside the whole, as JSON names it: connector or account
+	of   string // kind of the objects that have samples, as in JSON: connector or account
 	read func() Reading
 
 	mu         sync.Mutex
-	at         time.Time     // of the last reading; zero: there was none
+	at         time.Time     // time of the last reading; zero: nothing was read yet
 	taken      int           // samples since the start
-	times      [Length]int64 // of the samples, in seconds since 1970; each is later than the one before
+	times      [Length]int64 // times of the samples, in Unix seconds, ascending
 	whole      [Length]Sample
-	connectors map[string]*ring // or accounts
+	connectors map[string]*ring // rings of the objects by name: connectors or accounts
 }
 
 // A ring has the samples of a connector in the places of those of the whole.
 type ring struct {
-	from    int    // the number of its first sample
+	from    int    // number of the ring's first sample
 	before  Counts // at the last reading
 	samples [Length]Sample
 }

@@ -13,9 +13,9 @@ const (
 	Out             // messages sent, a second
 	Receipts        // receipts of SMSCs, a second
 	Refused         // messages refused, a second
-	Waiting         // messages that wait; of the whole: those for SMSCs
+	Waiting         // messages that wait; in the sample of the whole gateway: those for SMSCs
 	Oldest          // age of the next message to be sent, in seconds
-	Median          // time of the answers to messages, in seconds: half of them came in less
+	Median          // median of the time to the answer to a message, in seconds
 	P95             // the same of 95 in 100
 	Clients         // receipts, messages and events for clients that wait, of the whole alone
 	Memory          // octets, of the whole alone
@@ -43,14 +43,14 @@ func (s *Sample) Known(figure int) bool { return s[figure] == s[figure] }
 // A Reading is what a gateway has counted when a sample is made.
 type Reading struct {
 	Memory     int64
-	Oldest     float64 // seconds: of what waits for SMSCs
+	Oldest     float64 // age of the oldest message that waits for an SMSC, in seconds
 	Connectors []Counts
 }
 
 // Counts are the figures of a connector: counters since its start, and what waits now.
 type Counts struct {
 	Name     string
-	Out      bool  // it leads to an SMSC: the sum counts its sent messages and its answers
+	Out      bool  // the connector leads to an SMSC: its sent messages and answers count in the sum
 	Accepted int64 // without receipts
 	Sent     int64
 	Receipts int64

@@ -7,7 +7,7 @@ import (
 
 // A Series is the samples of a connector or of an account, or of the whole, in the order of time.
 type Series struct {
-	Of, Name string  // such as connector and its name; no name: the whole
+	Of, Name string  // kind and name, such as connector and the connector's name; an empty name: the whole gateway
 	Times    []int64 // seconds since 1970
 	Samples  []Sample
 }

@@ -137,7 +137,7 @@ func (a *api) refused(w http.ResponseWriter, err error) {
 	var r *editor.Refusal
 	if errors.As(err, &r) {
 		p.Status, p.Detail = r.Status, r.Text
-		local := strings.NewReplacer(a.config().Managed.Dir+"/", "") // callers know files by their names alone
+		local := strings.NewReplacer(a.config().Managed.Dir+"/", "") // callers know only the file names
 		for _, one := range r.Problems {
 			file := local.Replace(one.File)
 			if filepath.IsAbs(file) {

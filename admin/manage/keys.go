@@ -10,7 +10,7 @@ import (
 // A newKey is the answer to a request to make a key.
 type newKey struct {
 	editor.Result
-	Key string `json:"key"` // which is shown only now
+	Key string `json:"key"` // the key, which is shown only in this answer
 }
 
 // addKey makes a key of an account, of the options that the request has: its name, and scopes, networks and expires if they

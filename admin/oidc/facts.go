@@ -15,7 +15,7 @@ type facts struct {
 	Methods []string `json:"token_endpoint_auth_methods_supported"`
 	Scopes  []string `json:"scopes_supported"`
 
-	styles []oauth2.AuthStyle // how clients show it their secret
+	styles []oauth2.AuthStyle // the ways in which clients authenticate at the server
 }
 
 // factsOf reads the facts. The secret is sent as HTTP Basic if the server does not say how (OpenID Connect Discovery §3). The

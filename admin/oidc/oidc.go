@@ -45,20 +45,20 @@ const LoginTime = 10 * time.Minute
 // Bounds.
 const (
 	patience   = 10 * time.Second // for the server, at each login
-	fresh      = time.Hour        // how long what the server says of itself is believed
+	fresh      = time.Hour        // how long the server's metadata is cached
 	atATime    = 8                // logins that wait for the server
-	atATimeOf  = 3                // of these, those from one network
+	atATimeOf  = 3                // concurrent logins from one network
 	mostAnswer = 1 << 20          // octets of an answer of the server
 	mostName   = 100
 
 	mostRedirects = 3
 	mostClaimed   = 10_000 // values of a claim
-	mostSpent     = 10_000 // logins that have ended, while their cookies are valid
+	mostSpent     = 10_000 // completed logins that are remembered while their cookies are valid
 )
 
 // A Provider is the server of an organisation. It is safe for concurrent use.
 type Provider struct {
-	config func() *config.OIDC // in force; nil: there is none
+	config func() *config.OIDC // returns the configuration in force; nil: OIDC is not configured
 	now    func() time.Time
 	key    []byte // of cookies
 	client *http.Client
@@ -70,19 +70,19 @@ type Provider struct {
 	}
 
 	mu     sync.Mutex
-	known  *oidc.Provider // what the server has said of itself
+	known  *oidc.Provider // the server's cached metadata
 	of     string         // the issuer that this was
 	at     time.Time
-	styles []oauth2.AuthStyle   // how a client shows its secret there; the first one is used
-	scopes []string             // what it can be asked for
-	spent  map[string]time.Time // when the code of a login was used, by its state
+	styles []oauth2.AuthStyle   // the ways in which a client may authenticate at the server; the first one is used
+	scopes []string             // scopes that the server supports
+	spent  map[string]time.Time // when the code of a login was used, by state of the login
 }
 
 // New returns the provider of a configuration, which may change.
 func New(c func() *config.OIDC, now func() time.Time) *Provider {
 	p := &Provider{config: c, now: now, key: make([]byte, 32), spent: map[string]time.Time{}}
 	p.waiting.of = map[netip.Prefix]int{}
-	_, _ = rand.Read(p.key) // which never fails
+	_, _ = rand.Read(p.key) // rand.Read never fails
 	// The environment may name a proxy, as the library would use by itself.
 	p.client = httpcall.New(httpcall.Options{Proxy: true, Timeout: patience, MaxBody: mostAnswer}).HTTP(mostRedirects)
 	return p
@@ -165,7 +165,7 @@ func CookieOf(r *http.Request) (found Cookie) {
 // A Login is who has logged in.
 type Login struct {
 	Name  string
-	Scope string // the highest that one of the groups has
+	Scope string // the highest scope that one of the groups has
 	Next  string
 }
 
@@ -222,7 +222,7 @@ func (p *Provider) spend(state string) bool {
 	if _, was := p.spent[state]; was {
 		return false
 	}
-	for other, at := range p.spent { // in no order: of too many any one goes
+	for other, at := range p.spent { // the map's order is random: any entry goes if there are too many
 		if len(p.spent) >= mostSpent || p.now().Sub(at) > LoginTime {
 			delete(p.spent, other)
 		}
@@ -289,10 +289,10 @@ func (p *Provider) server(ctx context.Context) (*config.OIDC, *oauth2.Config, *o
 	}
 	endpoint := p.known.Endpoint()
 	if endpoint.AuthStyle = p.styles[0]; c.ClientSecret == "" {
-		endpoint.AuthStyle = oauth2.AuthStyleInParams // a public client says who it is there (RFC 6749 §3.2.1)
+		endpoint.AuthStyle = oauth2.AuthStyleInParams // a public client sends its id in the parameters (RFC 6749 §3.2.1)
 	}
 	scopes := append([]string{oidc.ScopeOpenID}, c.Scopes...)
-	if slices.Contains(p.scopes, c.Claim) && !slices.Contains(scopes, c.Claim) { // it has the groups if asked for them
+	if slices.Contains(p.scopes, c.Claim) && !slices.Contains(scopes, c.Claim) { // the scope adds the groups
 		scopes = append(scopes, c.Claim)
 	}
 	oauth := &oauth2.Config{

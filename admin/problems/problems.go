@@ -7,10 +7,10 @@ import (
 
 // A Problem is something that an operator should look at although the gateway may be ready.
 type Problem struct {
-	Alert    string `json:"alert"`    // that of docs/monitoring/pmg.rules.yaml which knows it, too
-	Severity string `json:"severity"` // as the alert's
+	Alert    string `json:"alert"`    // the alert of docs/monitoring/pmg.rules.yaml for the same problem
+	Severity string `json:"severity"` // severity, as that of the alert
 	Text     string `json:"text"`
-	Page     string `json:"page"` // the operators' page about it, below admin.PagesBase
+	Page     string `json:"page"` // the operators' page about the problem, below admin.PagesBase
 }
 
 // Severities of problems and alerts.

@@ -43,7 +43,7 @@ func (w *Watch) Look(f *Facts) *Found {
 	g := w.growth(f)
 	all := rules()
 	if f.Stopping {
-		all = all[:1] // that it is not ready
+		all = all[:1] // only the problem that the gateway is not ready
 	}
 	return &Found{find(all, f, g), g}
 }

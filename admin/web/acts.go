@@ -26,7 +26,7 @@ func (s *site) carryOut(a *admin.Action) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		limit := 2 * patience
 		if a.Name == "forget" {
-			limit = time.Hour // it reads all logs
+			limit = time.Hour // the request reads all logs
 		}
 		admin.Lasts(w, limit)
 		v, err := s.do(a, r)

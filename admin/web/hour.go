@@ -14,10 +14,10 @@ import (
 
 // An hour is a page's view of the last hour: charts, which a script draws, and a table for readers without scripts.
 type hour struct {
-	Of, Name string // such as connector and its name; no name: all
+	Of, Name string // kind and name, such as connector and the connector's name; an empty name: the whole gateway
 	Heads    []string
 	Rows     []hourRow // the last first
-	Latest   string    // the last sample in JSON, which the script adds to those that it has
+	Latest   string    // the last sample as JSON, which the script appends to its samples
 
 	last history.Sample
 }

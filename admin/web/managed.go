@@ -39,7 +39,7 @@ type managedList struct {
 type managedKind struct {
 	Kind  string
 	Names []string
-	More  int // beyond those that are listed
+	More  int // number of further objects that are not listed
 }
 
 // IsStill reports that the page changes by actions alone.
@@ -54,7 +54,7 @@ func (s *site) managedFiles(r *http.Request) any {
 		return l
 	}
 	for _, kind := range managed.Kinds() {
-		names, _ := s.dir().Names(kind) // what cannot be read is said where one is shown
+		names, _ := s.dir().Names(kind) // an unreadable file is reported on the object's own page
 		names = slices.DeleteFunc(names, func(name string) bool { return !strings.Contains(name, l.Filter) })
 		n := min(len(names), mostManaged)
 		l.Kinds = append(l.Kinds, managedKind{kind, names[:n], len(names) - n})
@@ -75,19 +75,19 @@ func (s *site) openManaged(w http.ResponseWriter, r *http.Request) {
 // A managedPage is the model of the page about one thing that the gateway stores.
 type managedPage struct {
 	Kind, Name    string
-	Defined       string // where the configuration defines it, which the page does not change
+	Defined       string // place in the configuration that defines the object, which the page cannot change
 	Exists        bool
 	Options, Tag  string
-	HasRows       bool // it is one that may have rows
+	HasRows       bool // the object's kind may have rows
 	Rows, RowsTag string
-	IsLong        bool // of the rows: they are not shown
+	IsLong        bool // there are too many rows: they are not shown
 	Keys          []string
 	History       []managed.Change
 	Comment       string
 	Compared      bool
-	Changes       []string // what the form would change, if it was Compared
+	Changes       []string // changes that the form would make, if Compared
 	Refused       string
-	Key           string // that was made, and is shown now alone
+	Key           string // the new key, which is shown only now
 }
 
 // IsStill reports that the page changes by actions alone.
@@ -158,7 +158,7 @@ func indented(o editor.Options) string {
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
-	_ = e.Encode(o) // texts, numbers and lists of them
+	_ = e.Encode(o) // the values are texts, numbers and lists of them
 	return strings.TrimSpace(b.String())
 }
 

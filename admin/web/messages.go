@@ -26,13 +26,13 @@ type messagesPage struct {
 	Since, Until                 string
 	Latest, Cut                  string
 	States                       []string
-	Earlier                      string // path of the messages before these, "" if there are none
+	Earlier                      string // path of the page with earlier messages; "": there are no earlier messages
 	problem
 }
 
 // A problem is why a page does not show what was asked for.
 type problem struct {
-	Wrong string // "": it does
+	Wrong string // error of the query; "": the query is valid
 	code  int
 }
 
@@ -69,7 +69,7 @@ func (v *view) StoryPath(m admin.Message) string {
 
 // A storyPage is the model of the page about one message.
 type storyPage struct {
-	Story        *admin.Story // nil: there is none
+	Story        *admin.Story // nil: no message was found
 	Since, Until string
 	MaySeeTexts  bool
 	problem

@@ -91,13 +91,13 @@ type connectorPage struct {
 	In, Out string // messages a second
 	Limit   string // of Out
 	Answer  string
-	Hour    *hour // nil: it is new
+	Hour    *hour // nil: the connector is new
 	Open    sessionRows
-	Others  []string  // connectors to which its messages may be moved
+	Others  []string  // connectors to which messages of this connector may be moved
 	States  []portion // of receipts
 	Figures []admin.Figure
 
-	Settings string // as in the configuration; empty for those who may not see it
+	Settings string // settings as in the configuration; empty for users who may not see them
 }
 
 func (d *details) connector(r *http.Request) any {
@@ -130,16 +130,16 @@ type accountPage struct {
 	admin.Account
 	Config      struct{ MaxSessions, MaxScheduled, MaxParked int }
 	Rate        struct{ In, Out, Limit string } // messages a second; Limit is that of In
-	Share       string                          // of its messages that are at the mobile
-	Hour        *hour                           // nil: it had no traffic
+	Share       string                          // share of the account's messages that were delivered to the mobile
+	Hour        *hour                           // nil: the account had no traffic
 	Open        sessionRows
 	Reasons     []portion // of refusals
-	Servers     any       // that are called
+	Servers     any       // servers that are called
 	DeadLetters int64
 	Keys        []keyRow
 	Figures     []admin.Figure
 
-	Settings string // as in the configuration; empty for those who may not see it
+	Settings string // settings as in the configuration; empty for users who may not see them
 }
 
 // A keyRow is what is shown of a key.
@@ -159,7 +159,7 @@ func (d *details) account(r *http.Request) any {
 	var open []admin.Session
 	for i := range status.Connectors {
 		if status.Connectors[i].Direction != config.In {
-			continue // its sessions have the name that we log in with
+			continue // the connector's sessions use the same name for the login
 		}
 		for _, one := range status.Connectors[i].SessionList {
 			if one.Account == name {

@@ -17,13 +17,13 @@ import (
 // A page is one of the operators' pages.
 type page struct {
 	browser.Page
-	model func(*http.Request) any // nil: there is no such thing
+	model func(*http.Request) any // returns the page's model; a nil model: the object does not exist
 }
 
 // A view is what the template of a page is given.
 type view struct {
 	browser.Frame
-	Back   string // the path that an action goes back to: that of the request
+	Back   string // the path to which an action returns: the path of the request
 	Caller access.Caller
 	Model  any
 

@@ -141,7 +141,7 @@ func (r *rates) of(now time.Time, counts ...int64) [3]string {
 type connectorRow struct {
 	admin.Connector
 	In, Out         string // a second
-	Kind            string // of what waits, if it is no SMS
+	Kind            string // kind of the entries that wait; "": they are messages
 	Cells           []string
 	inRate, outRate float64
 }
@@ -200,7 +200,7 @@ func shownColumns[T, R any](shown *admin.ShownColumns[R], of func(*T) *R) (all [
 type accountRow struct {
 	admin.Account
 	Rate  string
-	Share string // of those of its messages whose end is known: they are at the mobile
+	Share string // share of the messages with a known outcome that were delivered to the mobile
 	Cells []string
 }
 

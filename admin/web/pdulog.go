@@ -26,14 +26,14 @@ const pduLogName = "pdulog"
 
 // Bounds of the page with the pdu log.
 const (
-	mostLines     = 200             // that the page shows, and that are sent together
-	mostRows      = 500             // that a browser keeps
-	mostOctets    = 4 << 20         // of the end of a log that are searched for them
+	mostLines     = 200             // lines that the page shows, and that are sent together
+	mostRows      = 500             // lines that a browser keeps
+	mostOctets    = 4 << 20         // octets at the end of a log that are searched
 	mostOfLine    = 4 << 10         // octets of a line that are shown
 	mostPattern   = 200             // octets of a pattern
 	mostFollowers = 8               // streams
-	readTime      = 5 * time.Second // that the page may take
-	sendEvery     = time.Second     // a stream sends what has come
+	readTime      = 5 * time.Second // time that the page may take
+	sendEvery     = time.Second     // interval in which a stream sends new lines
 )
 
 // A pduLogPage is the model of the page with the pdu log of a connector.
@@ -42,8 +42,8 @@ type pduLogPage struct {
 	Connector                        string
 	Find, Command, Direction, Status string
 	MaySeeTexts, Texts               bool
-	Lines                            []logLine // the last one first
-	Wrong                            string    // why there are none
+	Lines                            []logLine // lines, the latest first
+	Wrong                            string    // the reason why no lines are shown
 	Rows                             int
 
 	query pdulog.Query
@@ -204,9 +204,9 @@ func (s *site) pduLog(r *http.Request) any {
 // together.
 type catch struct {
 	mu    sync.Mutex
-	lines [][]byte // a ring once it is full
-	next  int      // where the next one goes then
-	out   int      // lines that were left out, because more came
+	lines [][]byte // the latest lines; a ring once the slice is full
+	next  int      // index of the next line in the ring
+	out   int      // number of lines that were dropped, because too many came
 }
 
 func (c *catch) add(e *pdulog.Entry) error {
@@ -233,7 +233,7 @@ func (c *catch) take() (lines [][]byte, out int) {
 
 // A logEvent is what a stream of the pdu log sends.
 type logEvent struct {
-	First   bool      `json:"first,omitempty"` // the lines take the place of those that are shown
+	First   bool      `json:"first,omitempty"` // the lines replace the lines that are shown
 	LeftOut int       `json:"left_out,omitempty"`
 	Lines   []logLine `json:"lines"`
 }

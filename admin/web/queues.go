@@ -16,13 +16,13 @@ import (
 type queueRow struct {
 	Key                 string
 	State               string // of the messages
-	Connector, Receiver string // that they wait for; both empty: an operator decides
-	Account, From       string // that they came from: an account, or a connector
+	Connector, Receiver string // the lane's connector or receiver; both empty: the messages wait for an operator
+	Account, From       string // origin of the messages: an account, or a connector
 	Messages            int64
-	Part                string // of what waits for the peer
-	IsSMSC              bool   // its messages can be moved and retried from here
+	Part                string // share of the messages that wait for the peer
+	IsSMSC              bool   // the page can move and retry the connector's messages
 	Oldest              float64
-	Taken, Left         string // a second, and how long it takes for all at that rate
+	Taken, Left         string // messages taken a second, and the remaining time at that rate
 }
 
 // queues shows what waits, by who it is for and where it came from.

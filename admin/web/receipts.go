@@ -23,7 +23,7 @@ type receiptRow struct {
 	Sent      int64
 	Receipts  int64
 	Delivered string // share
-	Share     string // of final receipts among the messages that it has taken
+	Share     string // share of final receipts among the messages that the SMSC accepted
 	Delay     string // mean time to a final receipt
 	States    []portion
 }

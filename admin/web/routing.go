@@ -38,13 +38,13 @@ type routingPage struct {
 	Length     int
 	Unicode    bool
 	Answer     string // to the question
-	Wrong      string // why there is none
+	Wrong      string // the reason why there is no explanation
 }
 
 // A routeRow is a route of the table.
 type routeRow struct {
 	Number     int
-	Name       string // its line in the file
+	Name       string // name of the route: its line in the file
 	Conditions []string
 	Policy     string
 	Messages   int64
@@ -56,7 +56,7 @@ type targetRow struct {
 	Name, Account string
 	Weight        int
 	State         string // of a connector
-	Sessions      int    // that are logged in
+	Sessions      int    // sessions that are logged in
 }
 
 // page shows the routes. A stream of the page shows no explanation, which does not change.
@@ -125,7 +125,7 @@ func (ro *routes) rows(cfg *config.Config) []routeRow {
 	for i := range rows {
 		r := &cfg.Routes[i]
 		rows[i] = routeRow{Number: i, Name: routeName(cfg, i), Conditions: conditions(r), Policy: r.Policy}
-		if i < len(status.Routes) { // a reload may just have brought it
+		if i < len(status.Routes) { // a reload may just have added the route
 			rows[i].Messages = status.Routes[i].Taken
 		}
 		for _, to := range r.To {

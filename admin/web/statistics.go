@@ -17,7 +17,7 @@ type statisticsPage struct {
 	From, To                        string
 	Choices                         []string
 	Heads                           []string
-	Groups                          int // how many of the heads are those of groups
+	Groups                          int // number of heads that are heads of groups
 	Most                            int64
 	JSON, CSV                       template.URL
 	problem
@@ -49,7 +49,7 @@ func (s *site) statistics(r *http.Request) any {
 	}
 	found, err := s.server.Statistics(r)
 	if p.problem = problemOf(err); err != nil {
-		if p.code == http.StatusNotFound { // the page is there, and says why it is empty
+		if p.code == http.StatusNotFound { // the page exists, and shows why it is empty
 			p.code = http.StatusOK
 		}
 		return p

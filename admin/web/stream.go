@@ -11,9 +11,9 @@ import (
 
 // Times of a stream.
 const (
-	interval  = 2 * time.Second  // between two looks at what a page shows
-	writeTime = 10 * time.Second // that a browser has to take what is sent
-	quietTime = 20 * time.Second // after which a stream without changes says that it goes on
+	interval  = 2 * time.Second  // pause between two readings of the page's state
+	writeTime = 10 * time.Second // time limit for the browser to receive data
+	quietTime = 20 * time.Second // a stream without changes sends a sign of life after this time
 )
 
 // push sends what next returns every so often, until that fails, the browser goes, or its user may not see the page any more. A
@@ -63,7 +63,7 @@ func (s *site) stream(p *page) http.HandlerFunc {
 			cells, err := s.cells(p, r)
 			text := events(before, cells)
 			if before = cells; text == staleEvent {
-				before = nil // the browser takes the page as it is a little later: the next event has all cells
+				before = nil // the browser reloads the page a little later: the next event contains all cells
 			}
 			return text, err
 		})

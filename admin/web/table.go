@@ -14,14 +14,14 @@ import (
 type table[T any] struct {
 	Rows   []T
 	Heads  []string // of further columns
-	Zero   []string // heads of those that are 0 in all rows, and not shown
+	Zero   []string // heads of the columns that are 0 in all rows, and hidden
 	Filter string
 	Sort   string // the head of the column that the rows are sorted by, behind "-" if the other way
 	Number int    // of the page, from 1
 	Of     int
 	Total  int
 
-	sorts map[string]bool // whether columns by which rows may be sorted have numbers
+	sorts map[string]bool // columns by which rows may be sorted; true: the column contains numbers
 }
 
 // A column is one by which the rows of a table may be sorted: numbers from the largest, texts from the first.

@@ -19,13 +19,13 @@ const tryName = "try"
 
 // A tryPage is the model of the page that submits a message.
 type tryPage struct {
-	Accounts               []string // that may submit
+	Accounts               []string // accounts that may submit
 	Account, From, To      string
 	Text                   string
 	Receipt                bool
-	ID                     string // of the message that was submitted last
+	ID                     string // id of the message that was submitted last
 	CanExplain             bool
-	Answer, Wrong, Refused string // what would become of it; why that is not known; why it was refused
+	Answer, Wrong, Refused string // the answer; the reason why there is none; the reason why the message was refused
 }
 
 // IsStill reports that nothing of the page changes.
@@ -56,7 +56,7 @@ func (s *site) tries(p *page) http.HandlerFunc {
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(2 * patience))
 		v := s.view(p, r)
 		m := v.Model.(*tryPage)
-		m.Text = strings.ReplaceAll(r.PostFormValue(access.Text), "\r\n", "\n") // browsers send both
+		m.Text = strings.ReplaceAll(r.PostFormValue(access.Text), "\r\n", "\n") // browsers send CR and LF
 		r.Form.Set(access.Text, m.Text)
 		m.ID, m.Receipt = "", r.PostFormValue("receipt") != ""
 		if r.PostFormValue("explain") != "" {

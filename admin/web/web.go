@@ -37,8 +37,8 @@ type site struct {
 type Tools struct {
 	// says what a gateway with a configuration would do with a message
 	Explain func(c *config.Config, q Question) (string, error)
-	Pending func(ctx context.Context) (changes string, err error) // says what a reload would do, in lines for people
-	Edit    manage.Edit                                           // changes a managed file; nil: there are none
+	Pending func(ctx context.Context) (changes string, err error) // returns what a reload would change, as lines for people
+	Edit    manage.Edit                                           // changes a managed file; nil: the gateway has no managed files
 	// says what this node knows of its cluster; nil: the gateway is alone
 	Cluster func() *report.Report
 }

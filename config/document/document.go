@@ -127,10 +127,10 @@ func syntax(name string, lines []string, err error) error {
 // A Problem is one fault of a file, and its position.
 type Problem struct {
 	File    string
-	Line    int // from 1; 0 when it is about the whole file
+	Line    int // line number from 1; 0: the problem is about the whole file
 	Column  int
 	Path    string // the option: "connectors[1].window"
-	Of      string // what it is of, where the path has a number, such as "account acme"; or ""
+	Of      string // the owner of the option, such as "account acme", if the path contains a number; "": the path does not
 	Message string
 	Text    string // the line as in the file, without passwords
 }

@@ -181,7 +181,7 @@ func (d *Dir) Replace(c Change, data []byte, use func() error) (Change, error) {
 		return c, err
 	}
 	if err != nil {
-		_ = d.forget(c.Number) // one that stays says that the file was what it is
+		_ = d.forget(c.Number) // a record that stays is harmless: it repeats the present contents
 		return c, err
 	}
 	d.trim()
@@ -218,7 +218,7 @@ func (d *Dir) exchange(file string, data []byte, existed bool, use func() error)
 	path := d.Path(file)
 	dir, base := d.fs.PathDir(path), d.fs.PathBase(path)
 	fresh, old := d.fs.PathJoin(dir, "."+base+".new"), d.fs.PathJoin(dir, "."+base+".old")
-	_ = d.fs.Remove(old) // of a process that has died
+	_ = d.fs.Remove(old) // a temporary file of a process that has died
 	back := func() error { return d.fs.Remove(path) }
 	if existed {
 		if err := d.fs.Link(path, old); err != nil {
@@ -266,7 +266,7 @@ func (d *Dir) write(path string, data []byte) error {
 	}
 	err = d.protect(f)
 	if err == nil {
-		_, err = f.Write(slices.Clone(data)) // a vfs.File may change what it is given
+		_, err = f.Write(slices.Clone(data)) // a vfs.File may change the slice that it gets
 	}
 	if err == nil {
 		err = f.Sync()
@@ -280,7 +280,7 @@ func (d *Dir) write(path string, data []byte) error {
 // protect makes a file readable for the owner of the directory alone. That is the gateway's user, also where root writes.
 func (d *Dir) protect(f vfs.File) error {
 	if f.Fd() == vfs.InvalidFd {
-		return nil // it is in memory
+		return nil // the file is in memory
 	}
 	if err := unix.Fchmod(int(f.Fd()), 0o600); err != nil {
 		return err

@@ -24,13 +24,13 @@ const (
 
 // A Change is one of a file.
 type Change struct {
-	Number  int       `json:"number"` // from 1; 0: none has it yet
+	Number  int       `json:"number"` // number of the change, from 1; 0: the change has no number yet
 	Time    time.Time `json:"time"`
 	By      string    `json:"by"`
 	Comment string    `json:"comment,omitempty"`
 	File    string    `json:"file"`
-	Existed bool      `json:"existed"` // whether there was a file before
-	Before  []byte    `json:"-"`       // its contents
+	Existed bool      `json:"existed"` // reports whether the file existed before the change
+	Before  []byte    `json:"-"`       // contents of the file before the change
 }
 
 // ErrNoChange says that the history has no change of a number.
@@ -134,7 +134,7 @@ func (d *Dir) share(all []held, octets int64) {
 	}
 	parts, count := map[string]*part{}, len(all)
 	for _, h := range all[:count-1] {
-		c, _ := d.head(h.number) // what cannot be read is a part of its own
+		c, _ := d.head(h.number) // an unreadable head makes the file a part of its own
 		kind, name, _ := Split(c.File)
 		p := parts[kind+"/"+name]
 		if p == nil {

@@ -52,7 +52,7 @@ func Find(t reflect.Type, key string) (reflect.StructField, bool) {
 
 // A Shape is what the tags of a struct say.
 type Shape struct {
-	Blank    reflect.Value // one with the defaults
+	Blank    reflect.Value // a value with the defaults
 	Options  map[string]reflect.StructField
 	Required []reflect.StructField
 }

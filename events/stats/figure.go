@@ -21,8 +21,8 @@ const (
 	joined
 	delivered
 	undelivered
-	delayMS // of those that were sent, together
-	late1s  // of those that were sent, how many took longer than that
+	delayMS // sum of the delays of sent messages
+	late1s  // sent messages whose delay was more than one second
 	late10s
 	late1m
 	late1h

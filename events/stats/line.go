@@ -12,7 +12,7 @@ type line struct {
 	account, toAccount     []byte
 	connector, toConnector []byte
 	network, delivery      []byte
-	accepted, ended        int64 // microseconds since 1970; 0: it has none
+	accepted, ended        int64 // microseconds since 1970; 0: unknown
 	part                   int   // from 1
 	price, refund          sms.Money
 }

@@ -36,9 +36,9 @@ func Groups() []string { return []string{"month", "day", "hour", "account", "con
 
 // A Query says which events are summed up, and how.
 type Query struct {
-	From, To                    time.Time // days by UTC, the last one included; zero: from the first, to the last there is
-	Account, Connector, Network string    // only those; "": all
-	By                          []string  // Groups; what has the same values is one row. None: there is one row
+	From, To                    time.Time // days in UTC, To included; zero: the first or the last existing day
+	Account, Connector, Network string    // values to select; "": all
+	By                          []string  // groups; rows with the same values are added up. Empty: one row in total
 }
 
 // Check returns an error if a query makes no sense.
@@ -59,7 +59,7 @@ func (q *Query) Check() error {
 
 // A Row is the sum of what has the same values.
 type Row struct {
-	Values []string // of Query.By; "" stands for what has none
+	Values []string // values of the groups of Query.By; "": the events lack a value
 	Counts
 }
 

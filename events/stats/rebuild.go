@@ -17,8 +17,8 @@ import (
 // A Rebuilt is what Rebuild has done.
 type Rebuilt struct {
 	Events   int64
-	From, To string // the days that were made; "": none
-	Replaced string // the directory that the files of before are in now; "": there were none
+	From, To string // the first and last day that were rebuilt; "": none
+	Replaced string // the directory with the old files; "": there were no old files
 }
 
 // A Progress is called with how many events were counted, and of which day the last one was.
@@ -37,7 +37,7 @@ func Rebuild(ctx context.Context, eventsDir, dir string, from time.Time, progres
 		return r, err
 	}
 	made := filepath.Join(dir, "rebuilding")
-	if err := os.RemoveAll(made); err != nil { // of a time before, which did not come to its end
+	if err := os.RemoveAll(made); err != nil { // left by an earlier rebuild that did not finish
 		return r, err
 	}
 	defer os.RemoveAll(made)

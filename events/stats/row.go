@@ -11,7 +11,7 @@ type key struct {
 // Counts are what was counted of some events.
 type Counts struct {
 	figures [figures]int64
-	reasons map[string]int64 // of those that failed, were rejected or are unknown
+	reasons map[string]int64 // counts of messages that failed, were rejected or are unknown, by reason
 }
 
 // Figure returns the count of one of Figures.

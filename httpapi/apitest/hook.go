@@ -25,7 +25,7 @@ type Hook struct {
 type Call struct {
 	Method, Path, Body string // Path has the query
 	Header             http.Header
-	Status             int // that it was answered with
+	Status             int // status of the answer
 }
 
 // NewHook starts a server.

@@ -25,7 +25,7 @@ import (
 type Site struct {
 	Gateway *gateway.Gateway
 	Log     testutil.Log
-	SMSC    *SMSC // of connector operator; nil: there is none
+	SMSC    *SMSC // the SMSC of connector operator; nil: the site has none
 
 	t  *testing.T
 	do *engine
@@ -106,7 +106,7 @@ func (s *Site) Settled() {
 
 // An engine dispatches lanes on a goroutine, one after another.
 type engine struct {
-	gateway.Engine // nil: there are no sessions
+	gateway.Engine // nil: the site has no sessions
 	gateway        *gateway.Gateway
 	ended          chan struct{}
 
@@ -245,7 +245,7 @@ func (c *SMSC) Take() *Taken {
 // Idle reports whether the SMSC has got nothing so far.
 func (c *SMSC) Idle() bool {
 	done := make(chan struct{})
-	c.site.Do(c.lane, func(int64) {}) // what waits is given before the second turn
+	c.site.Do(c.lane, func(int64) {}) // waiting messages are sent before the second call
 	c.site.Do(c.lane, func(int64) { close(done) })
 	<-done
 	return len(c.given) == 0

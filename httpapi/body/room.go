@@ -11,7 +11,7 @@ import (
 
 // Bounds on the bodies that are read at the same time.
 const (
-	most  = 256 << 20 // octets of all of them, and half of those that messages may have: a quarter of limits.memory
+	most  = 256 << 20 // octets of all bodies: a quarter of limits.memory, and half of the octets that messages may take
 	small = 64 << 10  // octets that each may have: the number of connections bounds how many these are
 	large = 1 << 20   // octets from which on bodies take turns to be parsed
 )
@@ -25,7 +25,7 @@ var (
 // A Room bounds the octets of bodies. It is safe for concurrent use.
 type Room struct {
 	memory  *connector.Memory
-	parsing chan struct{} // a place for each large body that is parsed: half of the processors are left to others
+	parsing chan struct{} // holds one element for each large body that is parsed: half of the processors stay free
 
 	mu   sync.Mutex
 	used int64
@@ -112,7 +112,7 @@ func (c *Claim) Read(in io.Reader, declared, most int64) ([]byte, error) {
 	if size < 0 {
 		size = min(512, most)
 	}
-	size++ // so that the end is seen
+	size++ // one octet more, so that the end is detected
 	if !c.Take(size) {
 		return nil, ErrFull
 	}

@@ -49,13 +49,13 @@ func (c *Dialects) KannelRoutes(l *server.Listener, m *http.ServeMux) {
 		}
 	})
 	for _, path := range []string{"/status", "/status.txt", "/status.xml"} {
-		for _, path := range []string{path, "/cgi-bin" + path} { // Kannel answers both
+		for _, path := range []string{path, "/cgi-bin" + path} { // Kannel serves the path at both places
 			m.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
 				c.begin(l, w, r).showStatus(strings.HasSuffix(path, ".xml"))
 			})
 		}
 	}
-	if !slices.Contains(l.Connector.Config().HTTP.Dialects, "pmg") { // which has answers of its own
+	if !slices.Contains(l.Connector.Config().HTTP.Dialects, "pmg") { // the dialect pmg answers errors itself
 		m.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { l.Begin(w, r).AnswerAsk(kannel.Unknown()) })
 	}
 }
@@ -145,7 +145,7 @@ func (h *handler) submitAll(orders []httpsms.Order, answer func([]httpsms.Result
 	for i := range orders {
 		status := a.Status
 		if results[i].Code != sms.OK && status < http.StatusBadRequest {
-			status = http.StatusBadRequest // one of several receivers
+			status = http.StatusBadRequest // one of several receivers was refused
 		}
 		h.x.LogRequest(httpsms.Submit, &orders[i], status, results[i])
 	}

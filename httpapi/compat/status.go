@@ -32,7 +32,7 @@ type Status struct {
 	rooms     Rooms
 	began     int64
 	addresses func(*connector.Connector) []netip.AddrPort
-	reached   func(*connector.Connector) int64 // since when an SMSC that is called by HTTP has been reached; 0: it is not
+	reached   func(*connector.Connector) int64 // since when an SMSC that is called by HTTP is reachable; 0: it is not reachable
 }
 
 // NewStatus returns what makes it.
@@ -48,7 +48,7 @@ func (v *Status) read() *kannel.Status {
 	rooms, now := &v.rooms, v.rooms.Node.Clock.Now()
 	s := &kannel.Status{
 		Version: kannel.Version, State: "running", Uptime: time.Duration(now - v.began),
-		Stored: -1, ReportsWaited: -1, // which receipts may still come is on disk, and is not counted
+		Stored: -1, ReportsWaited: -1, // the receipts that may still come are on disk, and are not counted
 	}
 	switch {
 	case rooms.Node.Draining():
@@ -125,7 +125,7 @@ func (v *Status) stateOf(now int64, c *connector.Connector) (state string, onlin
 	case c.Stats.Failing.Load() > 0:
 		return "re-connecting", 0
 	case !c.Config().IsStatic():
-		return "disconnected", 0 // it connects when it has a message
+		return "disconnected", 0 // the connector connects when it has a message
 	}
 	return "connecting", 0
 }

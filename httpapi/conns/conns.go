@@ -20,10 +20,10 @@ type Table struct {
 
 	mu       sync.Mutex
 	open     map[*Conn]struct{}
-	idle     *list.List // of *Conn: those that have no request, the one that has been so for longest first
+	idle     *list.List // elements are *Conn: connections without a request, longest idle first
 	hosts    map[netip.Addr]int
 	accounts map[string]int
-	stop     time.Time // by which what is still read must have come; zero: the gateway does not stop
+	stop     time.Time // deadline for reading the rest of requests; zero: the gateway is not stopping
 }
 
 // NewTable makes a table with a limit, which may change.
@@ -40,8 +40,8 @@ type Conn struct {
 	reads deadline
 
 	// Guarded by the table's lock:
-	host    netip.Addr // not valid: it is not known yet
-	account string     // that has logged in last; "": none
+	host    netip.Addr // address of the client; not valid: the address is not known yet
+	account string     // account that has logged in last; "": no account has logged in
 	resting *list.Element
 	closed  bool
 }

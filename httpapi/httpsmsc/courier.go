@@ -76,14 +76,14 @@ func (w *courier) try(ctx context.Context) (why string) {
 func (w *courier) lose(why string) {
 	select {
 	case w.lost <- why:
-	default: // it is known already
+	default: // a reason is already recorded
 	}
 }
 
 // carry sends the message of a slot, and reports the outcome to the lane. Nothing but the message can fail at it.
 func (w *courier) carry(slots []*connector.Slot) {
 	one := worker.Answer{Slot: slots[0]}
-	one.Answer.Code = sms.Unsupported // an operation about a message: there is no request for it
+	one.Answer.Code = sms.Unsupported // an operation about a message: the SMSC has no request for operations
 	if one.Slot.Inquiry == nil {
 		one.Answer.Code = sms.Faulty
 		w.worker.Guard(one.Slot.Message, "a call failed at a message; it is put aside", func() {
@@ -131,7 +131,7 @@ func (w *courier) send(s *connector.Slot) (unsent bool, a sms.Answer) {
 		w.ends(&t, uint32(t.answer.Status), "")
 		w.lose(why)
 		return true, a
-	case v.Token != t.token: // the message was refused with the old one, so that it is sent once more
+	case v.Token != t.token: // the SMSC refused the old token, so that the message is sent once more
 		w.ends(&t, uint32(t.answer.Status), "")
 		t = w.call(m, &v)
 	}
@@ -142,7 +142,7 @@ func (w *courier) send(s *connector.Slot) (unsent bool, a sms.Answer) {
 type attempt struct {
 	message *sms.Message
 	number  uint32
-	token   string // that it was sent with
+	token   string // token with which the message was sent
 	answer  httpcall.Answer
 }
 

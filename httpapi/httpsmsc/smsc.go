@@ -27,7 +27,7 @@ type SMSC struct {
 	log       *server.Log
 	again     chan bool // ends a rest; true: other options are in force
 	current   atomic.Pointer[courier]
-	since     atomic.Int64  // when the way to the SMSC was opened, by the engine's clock; 0: it is shut
+	since     atomic.Int64  // since when the way to the SMSC is open, by the engine's clock; 0: the way is closed
 	group     *worker.Group // of all calls
 }
 
@@ -68,7 +68,7 @@ func (v *SMSC) Wake(changed bool) {
 		default:
 		}
 		select {
-		case earlier := <-v.again: // nobody has seen it
+		case earlier := <-v.again: // the earlier value was not received yet
 			changed = changed || earlier
 		default:
 		}

@@ -21,15 +21,15 @@ type tokens struct {
 
 	mu       sync.Mutex
 	last     *asked
-	settling int64 // until when a token that is refused is not replaced
+	settling int64 // a refused token is not replaced before this time
 }
 
 // An asked is a request for a token.
 type asked struct {
-	done  chan struct{} // closed at its end, when the others are set
-	token string        // empty: there is none
-	until int64         // when the token ends; 0: when it is refused
-	why   string        // there is no token
+	done  chan struct{} // closed at the end of the request, after the other fields are set
+	token string        // the token; empty: the server issued no token
+	until int64         // expiry of the token; 0: the token is valid until the SMSC refuses it
+	why   string        // the reason why the server issued no token
 }
 
 // replaceInterval is how often a token is replaced because it was refused. Otherwise an SMSC that refuses all of
@@ -42,7 +42,7 @@ func newTokens(c *httpsms.Call, o httpcall.Options, now func() int64) *tokens {
 		return nil
 	}
 	u, err := url.Parse(c.URL)
-	if err != nil { // it was checked
+	if err != nil { // the URL was already checked
 		u = &url.URL{}
 	}
 	o.Connections, o.Timeout = 1, o.ConnectTimeout
@@ -75,7 +75,7 @@ func (t *tokens) request(refused string) (r *asked, mine bool) {
 	if r = t.last; r != nil {
 		select {
 		case <-r.done:
-		default: // it is under way
+		default: // the request is already running
 			return r, false
 		}
 		switch {
@@ -105,7 +105,7 @@ func (t *tokens) ask(ctx context.Context, r *asked) {
 		return
 	}
 	r.token = token.Text
-	if token.Lasts > 0 { // what is left at the end is for the call that it is used for
+	if token.Lasts > 0 { // the rest of the lifetime is reserved for the call that uses the token
 		r.until = began + int64(token.Lasts-min(token.Lasts/10, time.Minute))
 	}
 }

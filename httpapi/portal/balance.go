@@ -14,8 +14,8 @@ type money struct {
 	Currency  string
 	Balance   string
 	Reserved  string // for messages that have not ended
-	Available string // for others; "": it may owe any sum
-	Today     string // what was charged today and in this month, in UTC; "": no bound is set
+	Available string // amount that further messages may cost; "": the account may owe any sum
+	Today     string // amounts charged today and in this month, in UTC; "": no limit is set
 	Month     string
 	Terms     config.Balance
 }
@@ -45,7 +45,7 @@ func moneyOf(v *visit) *money {
 // A balance is the model of the page of that name. The author of a payment and its comment are for operators alone.
 type balance struct {
 	Money    *money
-	Payments []credit.Payment // the last one first
+	Payments []credit.Payment // payments, the latest first
 }
 
 func balanceOf(v *visit) (any, *own.Problem) {

@@ -21,16 +21,16 @@ const (
 	mostKeys    = 50
 	mostChanges = 20 // of an account, in a period
 	period      = time.Hour
-	mostChanged = 10_000 // accounts that are remembered
+	mostChanged = 10_000 // accounts whose changes are remembered
 )
 
 // A keysModel is the model of the page of keys.
 type keysModel struct {
 	Keys    []config.Key
-	Managed bool   // they can be changed here
-	New     string // the key that was made, which is shown once
+	Managed bool   // the page can change the keys
+	New     string // the new key, which is shown once
 	Wrong   string
-	Name    string // of the key that was to be made
+	Name    string // name of the key that the form asked for
 	Expires string
 }
 

@@ -7,13 +7,13 @@ import (
 // A login is what a session has of its user.
 type login struct {
 	account, user string
-	proof         string // the hash of the password, so that a session ends when that changes
+	proof         string // hash of the password, so that a session ends when the password changes
 }
 
 // Bounds on a login.
 const (
-	mostLogin = 8 << 10 // octets of its form
-	mostField = 255     // of one of its fields
+	mostLogin = 8 << 10 // octets of the login form
+	mostField = 255     // octets of a field of the login form
 )
 
 // A loginModel is what the page of that name is given.

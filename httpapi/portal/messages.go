@@ -21,7 +21,7 @@ type messages struct {
 	States                 []string
 	Wrong                  string
 	Rows                   []own.Known
-	Next                   string // the query of the page behind this one; "": there is none
+	Next                   string // the query of the next page; "": this page is the last
 }
 
 // messagesOf lists the messages that the request asks for: those to a number, or the one with an id.
@@ -66,7 +66,7 @@ func messagesOf(v *visit) (any, *own.Problem) {
 		return m, nil
 	}
 	if m.Rows = rows; last != 0 {
-		next := url.Values{"cursor": {l.Cursor(last)}} // which goes with the same times, also where these were ages
+		next := url.Values{"cursor": {l.Cursor(last)}} // the cursor refers to the same absolute times, even if the query has ages
 		asked := map[string]string{"q": m.Q, "state": m.State, "since": query.Get("since"), "until": query.Get("until")}
 		for name, value := range asked {
 			if value != "" {

@@ -65,7 +65,7 @@ type scope int
 
 // The scopes.
 const (
-	look   scope = iota // to see what is the account's
+	look   scope = iota // reading the account's data
 	send                // to submit messages
 	manage              // to make and revoke keys
 )

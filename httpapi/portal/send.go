@@ -17,7 +17,7 @@ import (
 // A sending is the model of the page that submits a message.
 type sending struct {
 	From, To, Text string
-	Once           string // by which the form is known if it comes again
+	Once           string // identifies the form, so that a repeated form is recognized
 	Wrong          string
 	Preview        *preview // nil: none was asked for
 }
@@ -26,8 +26,8 @@ type sending struct {
 type preview struct {
 	Encoding  string
 	Parts     int
-	Cost      string // with its currency; "": nothing
-	Connector string // its public name
+	Cost      string // price, with the currency; "": the message costs nothing
+	Connector string // public name of the connector
 }
 
 func sendOf(*visit) (any, *own.Problem) { return sending{Once: token.New()}, nil }

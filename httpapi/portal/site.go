@@ -28,7 +28,7 @@ const (
 const (
 	mostForm     = 64 << 10 // octets of a form
 	mostSessions = 10_000   // of browsers, for a connector
-	mostOf       = 20       // of those, of a user
+	mostOf       = 20       // sessions of one user
 )
 
 // A Portal is the pages of a gateway's connectors.
@@ -167,7 +167,7 @@ func (v *visit) enter() bool {
 // String describes the user for logs.
 func (v *visit) String() string {
 	if v.who.user == "" {
-		return "unknown" // as at the operators' pages; who it is said to be is among the parameters
+		return "unknown" // as on the operators' pages: the parameters contain the claimed name
 	}
 	return fmt.Sprintf("user %s of account %s", v.who.user, v.who.account)
 }

@@ -164,7 +164,7 @@ func (l *Listener) readClient(c net.Conn, proxy netip.AddrPort) (client netip.Ad
 	if client, err = proxyheader.Client(header); err != nil || client.IsValid() {
 		return client, err
 	}
-	if !cfg.TakesFrom(proxy.Addr()) { // it checks time and again
+	if !cfg.TakesFrom(proxy.Addr()) { // the proxy connects again and again for health checks
 		return client, errNobody
 	}
 	return proxy, nil
@@ -188,7 +188,7 @@ func readHeader(c net.Conn) ([]byte, error) {
 		if err != nil {
 			return buf[:n], err
 		}
-		_, _ = io.ReadFull(c, buf[n:extent]) // they are there
+		_, _ = io.ReadFull(c, buf[n:extent]) // these octets have already come
 		if n = extent; whole {
 			return buf[:n], nil
 		}

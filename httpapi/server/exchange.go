@@ -32,15 +32,15 @@ type Exchange struct {
 	Request   *http.Request
 	Conn      *conn
 	number    uint32
-	ID        string // of the request, for its client
+	ID        string // id of the request, for the client
 	logged    bool
-	read      bool // its body has come
-	Crowded   bool // its account has as many connections as it may
+	read      bool // the body was read
+	Crowded   bool // the account has reached its limit of connections
 	Account   *account.Account
-	Key       *config.Key // with which the client has logged in; nil: with its password
+	Key       *config.Key // key of the client's login; nil: the client has logged in with a password
 	claim     *body.Claim // nil: nobody wants the body
 
-	Refused httpsms.Result // of the operation that is asked for, why it was refused
+	Refused httpsms.Result // reason why the requested operation was refused
 }
 
 // Begin begins to answer a request. Its body, and the answer, must pass in the time that a PDU may take.
@@ -248,11 +248,11 @@ func (x *Exchange) Answer(a *httpsms.Answer) {
 		h.Set("Content-Type", a.ContentType)
 	}
 	for _, f := range a.Header {
-		h[f[0]] = []string{f[1]} // as the dialect writes it
+		h[f[0]] = []string{f[1]} // the header's name is written as the dialect writes it
 	}
 	unread := x.Request.ContentLength != 0 && !x.read
 	if unread {
-		h.Set("Connection", "close") // otherwise net/http waits for the body before it answers
+		h.Set("Connection", "close") // without this header net/http waits for the body before it answers
 	}
 	h.Set("Content-Length", strconv.Itoa(len(a.Body)))
 	x.Writer.WriteHeader(a.Status)
@@ -286,7 +286,7 @@ func (x *Exchange) LogRequest(command int, o *httpsms.Order, status int, r https
 		return
 	}
 	number := x.number
-	if x.logged { // it has several messages
+	if x.logged { // the request has several messages
 		number = x.log.Next()
 	}
 	x.logged = true

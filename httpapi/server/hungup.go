@@ -41,6 +41,6 @@ func (c *conn) hungUp() bool {
 		return true
 	}
 	gone := true
-	_ = raw.Control(func(fd uintptr) { gone = sock.HungUp(int(fd)) }) // an error says that it is closed
+	_ = raw.Control(func(fd uintptr) { gone = sock.HungUp(int(fd)) }) // an error means that the connection is closed
 	return gone
 }

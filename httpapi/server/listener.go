@@ -91,7 +91,7 @@ func (l *Listener) Serve() {
 				Turns: l.rooms.Node.Handshakes, Limit: headerTimeout, Log: l.http.ErrorLog,
 			}
 		}
-		go func() { _ = l.http.Serve(in) }() // close ends it
+		go func() { _ = l.http.Serve(in) }() // close ends the goroutine
 	}
 }
 
@@ -147,7 +147,7 @@ type conn struct {
 	*conns.Conn
 	of     *Listener
 	Remote netip.AddrPort // not valid until the PROXY header of the connection has been read
-	known  atomic.Bool    // somebody has logged in on it
+	known  atomic.Bool    // a client has logged in on the connection
 	once   sync.Once
 	trust  atomic.Pointer[trust]
 
@@ -157,7 +157,7 @@ type conn struct {
 // A trust is what was found of the certificate of a connection's client.
 type trust struct {
 	by    *tls.Config
-	until time.Time // zero: it is not taken
+	until time.Time // zero: the certificates are not accepted
 }
 
 // trusts reports whether a configuration takes the certificates that the client has shown. They are looked at again only

@@ -34,7 +34,7 @@ func (h *handler) getAccount() {
 type money struct {
 	Balance   string `json:"balance"`
 	Reserved  string `json:"reserved"`            // for messages that have not ended
-	Available string `json:"available,omitempty"` // for others; "": it may owe any sum
+	Available string `json:"available,omitempty"` // amount that further messages may cost; "": the account may owe any sum
 }
 
 // moneyOf returns the money of an account, nil if it is not charged.

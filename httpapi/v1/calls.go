@@ -29,7 +29,7 @@ func (a *API) operate(x *server.Exchange, id string, o protocols.Operation) (*op
 	}
 	o.ID, o.ByID = number, true
 	begun := operations.Begin(x.Account, protocols.HTTP, o)
-	if begun.Run(); begun.Code != sms.OK && x.Refused.Code == sms.OK { // not that of a query for what the answer says
+	if begun.Run(); begun.Code != sms.OK && x.Refused.Code == sms.OK { // the refusal of a query for the answer is not recorded
 		x.Refused = httpsms.Result{ID: begun.Result.ID, Code: begun.Code, Step: begun.Step}
 	}
 	return begun, nil

@@ -20,9 +20,9 @@ import (
 // Bounds on streams of events.
 const (
 	mostStreams = 4                // of an account
-	quietTime   = 15 * time.Second // after which a stream without events says that it goes on
-	fullTime    = 2 * time.Second  // after which a full stream ends whose client acknowledges nothing
-	endTime     = time.Second      // that a client has to take what is written when its stream must end
+	quietTime   = 15 * time.Second // a stream without events sends a sign of life after this time
+	fullTime    = 2 * time.Second  // a full stream ends after this time without an acknowledgement
+	endTime     = time.Second      // time that a client has to receive data when its stream must end
 	comeBack    = time.Second      // after which a client is asked to come back
 )
 
@@ -35,17 +35,17 @@ const (
 type eventStream struct {
 	account string
 	most    int           // events that may be sent and not acknowledged
-	over    chan struct{} // closed: it must end
+	over    chan struct{} // closed: the stream must end
 	cut     func()        // ends writes under way soon
 
 	// Guarded by the lock of pulls:
 	stopped bool   // over is closed
-	left    bool   // its client has come back by another
+	left    bool   // the client has opened another stream
 	told    int    // events
-	held    int    // those that were not acknowledged
-	full    int64  // when it ends unless one is acknowledged; 0: it may send more
-	last    string // the last event that its client has; "": unknown, or held
-	number  int    // of that one among those sent; 0: it is of a stream before
+	held    int    // number of events that were sent and not acknowledged
+	full    int64  // end of a full stream that gets no acknowledgement; 0: the stream is not full
+	last    string // the last event that the client has; "": unknown, or not acknowledged
+	number  int    // number of the last event within the stream; 0: the event is of an earlier stream
 }
 
 // stop ends a stream. The caller holds the lock of pulls, where the stream goes.
@@ -161,7 +161,7 @@ func (p *Pulls) resume(account, last string) {
 			of.drop(id, h)
 		}
 	}
-	if goes { // it ends, and then gives back the rest: nobody has noticed yet that its client is gone
+	if goes { // the stream ends and then returns its events: nobody has noticed yet that the client is gone
 		s.left = true
 		s.stop()
 	}
@@ -199,7 +199,7 @@ func (h *handler) streamEvents(most int) {
 	}
 	last := h.x.Request.Header.Get("Last-Event-ID")
 	if !strings.HasPrefix(last, webhook.EventPrefix) {
-		last = "" // no event has it
+		last = "" // no event has such an id
 	} else {
 		h.api.pulls.resume(h.x.Account.SystemID, last)
 	}
@@ -215,11 +215,11 @@ func (h *handler) streamEvents(most int) {
 	}
 	defer h.x.Connector.Streams.End(life)
 	if problem := h.api.pulls.beginStream(s); problem != nil {
-		h.x.CloseBehind() // those that are refused leave the connections to others
+		h.x.CloseBehind() // a refused stream frees its connection for other clients
 		h.problem(problem)
 		return
 	}
-	p, _ := h.api.pulls.open(l, most) // if the gateway ends, so does the stream
+	p, _ := h.api.pulls.open(l, most) // the stream ends with the gateway
 	t := &eventWriter{
 		w: h.x.Writer, out: c, stream: s, pull: p, pulls: h.api.pulls, now: h.api.rooms.Node.Clock.Now,
 		patience: h.api.rooms.Node.Config().Limits.PDUTimeout,
@@ -232,7 +232,7 @@ func (h *handler) streamEvents(most int) {
 	header := h.x.Writer.Header()
 	header.Set("Content-Type", streamType)
 	header.Set("Cache-Control", "no-store")
-	header.Set("X-Accel-Buffering", "no") // nginx passes on what it gets
+	header.Set("X-Accel-Buffering", "no") // nginx passes data on immediately
 	_ = c.SetReadDeadline(time.Time{})
 	h.x.LogRequest(httpsms.Ask, nil, http.StatusOK, httpsms.Result{})
 	t.run(h.x.Request.Context())
@@ -252,10 +252,10 @@ type eventWriter struct {
 	pull     *pull
 	pulls    *Pulls
 	now      func() int64
-	patience time.Duration // that the client has to take what is written
-	may      func() bool   // whether it may still have the events
+	patience time.Duration // time that the client has to receive data
+	may      func() bool   // reports whether the client may still get the events
 	event    func(*sms.Message) own.Event
-	rest     []*connector.Slot // that are to be sent
+	rest     []*connector.Slot // events that are still to be sent
 }
 
 // run sends events until the stream must end, or its client has gone.
@@ -286,7 +286,7 @@ func (t *eventWriter) run(client context.Context) {
 func (t *eventWriter) tellAll() bool {
 	for t.rest = t.pull.take(); len(t.rest) > 0; {
 		slot := t.rest[0]
-		event := t.event(slot.Message) // before it is held: then any client of the account may end it
+		event := t.event(slot.Message) // before the event is held: from then on any client of the account may acknowledge it
 		data, err := json.Marshal(event)
 		if err != nil || !t.pulls.hold(t.stream, t.pull.lane, slot, t.now()) {
 			return false
@@ -303,7 +303,7 @@ func (t *eventWriter) tellAll() bool {
 func (t *eventWriter) write(text string) bool {
 	_ = t.out.SetWriteDeadline(time.Now().Add(t.patience))
 	select {
-	case <-t.stream.over: // stop sets its deadline after it has closed this: either this is seen, or that deadline counts
+	case <-t.stream.over: // stop closes over before it sets the deadline: either over is seen, or the deadline is in effect
 		return false
 	default:
 	}

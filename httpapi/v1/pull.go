@@ -25,12 +25,12 @@ import (
 // Bounds on events that clients fetch.
 const (
 	mostPulled   = 100  // events of an answer
-	mostHeld     = 1000 // events of an account that are fetched and not acknowledged
+	mostHeld     = 1000 // events of an account that were fetched and not acknowledged
 	mostPulls    = 8    // requests of an account that wait
 	longestWait  = 30 * time.Second
-	gatherTime   = 20 * time.Millisecond // in which events that come together are sent together
+	gatherTime   = 20 * time.Millisecond // events that come within this time are sent together
 	maxAckBody   = 64 << 10
-	pullAgain    = time.Minute // after which an event that was not acknowledged is sent again
+	pullAgain    = time.Minute // an event without an acknowledgement is sent again after this time
 	pullInterval = time.Second
 )
 
@@ -62,8 +62,8 @@ type held struct {
 	lane   *connector.Lane
 	slot   *connector.Slot
 	until  int64
-	stream *eventStream // that has sent it; nil: it was fetched
-	number int          // among those of the stream
+	stream *eventStream // stream that has sent the event; nil: the event was fetched
+	number int          // number of the event within the stream
 }
 
 // account returns what an account has. The caller holds the lock.
@@ -209,7 +209,7 @@ type pull struct {
 	pulls  *Pulls
 	lane   *connector.Lane
 	most   int           // events at a time
-	came   chan struct{} // there are some
+	came   chan struct{} // signals that events have come
 }
 
 // open makes a lane give n events at a time. It reports false if the gateway ends.
@@ -233,7 +233,7 @@ func (p *pull) shut() {
 	if p.pulls.engine.Do(p.lane, func(int64) { p.supply.Shut(); close(shut) }) {
 		select {
 		case <-shut:
-		case <-p.pulls.ends: // what was given is in the store
+		case <-p.pulls.ends: // the events that were given stay in the store
 		}
 	}
 }

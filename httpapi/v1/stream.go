@@ -29,7 +29,7 @@ const (
 // submitted together, so that one commit serves it. A line that is refused does not end the stream.
 func (h *handler) stream() {
 	c := http.NewResponseController(h.x.Writer)
-	h.x.Conn.Await(false)    // the table of streams ends it
+	h.x.Conn.Await(false)    // the table of streams ends the connection
 	_ = c.EnableFullDuplex() // HTTP/1.1: lines are answered while others come
 	h.x.Writer.Header().Set("Content-Type", "application/x-ndjson")
 	life, ok := h.x.BeginStream("stream", func() bool { return h.isStillKnown(config.SendScope) }, func() {
@@ -72,7 +72,7 @@ func (h *handler) stream() {
 		if err != nil {
 			// Extend may have come behind Stop: then net/http would wait for the rest of the body
 			_ = c.SetReadDeadline(time.Now())
-			panic(http.ErrAbortHandler) // the connection ends, so that the client does not take it for the end of the stream
+			panic(http.ErrAbortHandler) // the connection is aborted, so that the client does not see a regular end of the stream
 		}
 	}
 }
@@ -111,7 +111,7 @@ func readLines(in *bufio.Reader, lines [][]byte) ([][]byte, error) {
 // A line is a message of a stream or a batch, and what became of it.
 type line struct {
 	message *own.Message
-	problem *own.Problem // why it was refused
+	problem *own.Problem // the reason of the refusal
 	result  request.Result
 }
 
@@ -170,7 +170,7 @@ func (h *handler) became(l *line, r request.Result) {
 	if l.problem = refusal(&r); l.problem != nil {
 		status = l.problem.Status
 	}
-	if l.message != nil { // nil: its client was gone before it was read
+	if l.message != nil { // nil: the client was gone before the line was read
 		h.x.LogRequest(httpsms.Submit, &l.message.Order, status, became(&r))
 	}
 }
@@ -248,7 +248,7 @@ func (h *handler) postBatch() {
 type carried struct {
 	h     *handler
 	batch *own.Batch
-	lines []line // those that are being submitted
+	lines []line // lines that are being submitted
 
 	Accepted int   `json:"accepted"`
 	Refused  int   `json:"refused"`

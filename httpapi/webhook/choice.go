@@ -10,7 +10,7 @@ import (
 type choice struct {
 	away     int64 // before this time of the engine webhook_fallback is called in the place of webhook
 	failures int   // of calls of webhook_fallback, in a row
-	tried    bool  // webhook was called last, while both fail
+	tried    bool  // webhook was called last; used while webhook and fallback fail
 }
 
 // choose returns the URL for an event that names none: webhook, or webhook_fallback while that rests. When it has
@@ -26,7 +26,7 @@ func (c *courier) choose(a *config.Account) (url string, second bool) {
 		return a.WebhookFallback, true
 	}
 	if failures >= failuresRest {
-		if c.choice.failures >= failuresRest && c.choice.tried { // both fail: they take turns
+		if c.choice.failures >= failuresRest && c.choice.tried { // webhook and fallback fail: they take turns
 			c.choice.tried = false
 			return a.WebhookFallback, true
 		}
@@ -47,7 +47,7 @@ func (c *courier) came(a *config.Account, o *httpcall.Outcome, second bool) {
 	case second:
 	case o.Code == sms.OK:
 		c.choice.away = 0
-	case o.RetryAfter > 0 && a.WebhookFallback != "": // the fallback does not rest with it
+	case o.RetryAfter > 0 && a.WebhookFallback != "": // the fallback does not rest with the webhook
 		c.choice.away = max(c.choice.away, c.service.rooms.Node.Clock.Now()+int64(o.RetryAfter))
 		o.RetryAfter = 0
 	}

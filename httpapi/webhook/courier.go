@@ -16,21 +16,21 @@ import (
 const (
 	atATime      = 8  // calls to a server
 	failuresRest = 10 // failures in a row after which a server is not called for a while:
-	rest         = 30 // as many times throttle_pause of the connector
+	rest         = 30 // factor: a rest takes as many times throttle_pause of the connector
 )
 
 // A courier calls a server of a client: it is the courier of the server's lane.
 type courier struct {
 	service *Service
 	lane    *connector.Lane
-	server  *webhooks.Server // what operators see of it
+	server  *webhooks.Server // the server's state, which operators see
 	worker  *worker.Worker
 
 	mu sync.Mutex
 	// by the messages that the worker's slots are about: later events of these, which wait
 	under  map[uint64][]*connector.Slot
-	choice choice // which webhook is called
-	ended  ended  // messages whose last event was delivered: no other event of them is
+	choice choice // the choice of the webhook to call
+	ended  ended  // messages whose last event was delivered: their other events are not sent
 }
 
 // newCourier returns what calls the server that a lane leads to.
@@ -140,7 +140,7 @@ func (c *courier) try(a *config.Account, slots []*connector.Slot) []httpcall.Out
 		switch {
 		case c.isOvertaken(s.Message):
 			o.Code = sms.OK
-		case a == nil: // it may come back
+		case a == nil: // the account may come back
 			*o = httpcall.Outcome{Code: sms.TemporaryFailure, Err: "its account is gone"}
 		default:
 			if !c.worker.Guard(s.Message, "a call failed at a message; it is put aside", func() {

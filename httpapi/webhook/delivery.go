@@ -15,11 +15,11 @@ import (
 // A delivery is a call with an event for a client, or with several.
 type delivery struct {
 	account   *config.Account
-	isWebhook bool // it goes to a URL of the account, not to that which came with a message
-	fallback  bool // that is webhook_fallback
+	isWebhook bool // the URL is the account's, and not the URL of a message
+	fallback  bool // the URL is webhook_fallback
 	request   *httpsms.Call
-	id        string // of its event, for the signature; empty: it is not signed
-	reply     *reply // what is made of the answer; nil: nobody wants it
+	id        string // id of the event, for the signature; empty: the call is not signed
+	reply     *reply // receives the answer; nil: the answer is not used
 }
 
 // deliver calls the URL for the event of a message.

@@ -13,7 +13,7 @@ import (
 // Events makes events of the messages in clients' lanes.
 type Events struct {
 	rooms Rooms
-	logOf func(*connector.Connector) *server.Log // nil where a connector has none
+	logOf func(*connector.Connector) *server.Log // returns a connector's log; nil: the connector has no log
 }
 
 // NewEvents returns what makes events. logOf returns the log of a connector, nil where there is none.

@@ -38,7 +38,7 @@ func New(rooms Rooms, engine worker.Engine, events *Events) *Service {
 
 // Serve implements webhooks.Service: it delivers the messages of a lane to the client's webhook.
 func (c *Service) Serve(l *connector.Lane) {
-	if l.Endpoint == config.PullLane { // its client comes for what it has
+	if l.Endpoint == config.PullLane { // the lane's client fetches its events
 		return
 	}
 	c.mu.Lock()

@@ -11,12 +11,12 @@ type Outcome string
 
 // The outcomes.
 const (
-	Queued       Outcome = "queued"      // it waits in the gateway
-	OnItsWay     Outcome = "sent"        // it was sent, or a peer has taken it, and nothing more is known
-	Delivered    Outcome = "delivered"   // a receipt says so, or its client has taken it
-	Undelivered  Outcome = "undelivered" // a receipt says that it was not
-	Failed       Outcome = "failed"      // the gateway has refused it or given it up, or a peer has refused it
-	AcceptedOnly Outcome = "accepted"    // the gateway has accepted it, and nothing more is known
+	Queued       Outcome = "queued"      // the message waits in the gateway
+	OnItsWay     Outcome = "sent"        // the message was sent, or a peer has accepted it, and nothing more is known
+	Delivered    Outcome = "delivered"   // a receipt reports the delivery, or the client has accepted the message
+	Undelivered  Outcome = "undelivered" // a receipt reports that the message was not delivered
+	Failed       Outcome = "failed"      // the gateway has refused the message or given it up, or a peer has refused it
+	AcceptedOnly Outcome = "accepted"    // the gateway has accepted the message, and nothing more is known
 )
 
 // Failed reports whether the message did not arrive.
@@ -61,7 +61,7 @@ func (s *Story) decisive() (step *Step, o Outcome) {
 		case Ended:
 			found = endedOutcome(one.State)
 		}
-		isCopy := one.What == ReceiptSent || one.What == ReceiptEnded // of what an SMSC has reported, if it has
+		isCopy := one.What == ReceiptSent || one.What == ReceiptEnded // the receipt repeats an SMSC's receipt, if any
 		if found != "" && !(isCopy && step != nil && step.What == Reported) && !(one.What == Ended && o == Delivered) {
 			step, o = one, found
 		}
@@ -214,7 +214,7 @@ func (h *headline) reported(s *Story, step *Step, o Outcome) {
 		h.say("Delivered %s%s", h.at(step), by)
 		return
 	}
-	if by = step.Connector; step.What != Reported { // no line of an SMSC's receipt was found, so it was perhaps made here
+	if by = step.Connector; step.What != Reported { // no line of an SMSC's receipt was found: the gateway may have made it
 		by = ""
 	}
 	why := map[string]string{

@@ -11,18 +11,18 @@ import (
 
 // A Story is what became of a message.
 type Story struct {
-	ID          string // "": the gateway has refused it
-	Account     string // of the client that it came from; "": it came from an SMSC, or no line says so
-	Source      string // its addresses as they came
+	ID          string // id of the message; "": the gateway has refused the message
+	Account     string // account of the client that submitted the message; "": an SMSC delivered it, or no line names the account
+	Source      string // addresses as they came
 	Destination string
 	Steps       []Step
-	Waits       *operate.StoredMessage // where it waits; nil: it does not, or that is not known
-	Ended       bool                   // a peer has taken it, or an event says how it ended
-	NoReceipt   bool                   // it was sent without asking for a receipt
+	Waits       *operate.StoredMessage // queue entry of the message; nil: the message does not wait, or that is not known
+	Ended       bool                   // a peer has accepted the message, or an event reports the outcome
+	NoReceipt   bool                   // the message was sent without a request for a receipt
 
-	Plugin, Verdict string // the plugin that decided last, and refuse, hold or change; "": none, or no event says so
+	Plugin, Verdict string // the plugin that decided last, and refuse, hold or change; "": no plugin, or no event names one
 	Tags            []string
-	Network         string // MCC and MNC; "": none, or no event says so
+	Network         string // MCC and MNC; "": no network, or no event names one
 }
 
 // A What is what happened in a step.
@@ -30,18 +30,18 @@ type What string
 
 // What happens to a message.
 const (
-	Accepted       What = "accepted"        // the gateway took it from its client or an SMSC
+	Accepted       What = "accepted"        // the gateway accepted the message from a client or an SMSC
 	Refused        What = "refused"         // the gateway did not
-	Sent           What = "sent"            // it was sent to a peer
-	Answered       What = "answered"        // the peer did not take it
-	Taken          What = "taken"           // the peer took it
-	Reported       What = "reported"        // an SMSC sent a receipt for it
-	ReceiptSent    What = "receipt_sent"    // its client was sent a receipt
-	ReceiptTaken   What = "receipt_taken"   // and took it
-	ReceiptRefused What = "receipt_refused" // and did not
-	ReceiptEnded   What = "receipt_ended"   // how a receipt ended of which no line was found, by its event
-	NotDone        What = "not_done"        // its client asked about it, or for a change, and the gateway refused
-	Ended          What = "ended"           // how the message ended, by its event
+	Sent           What = "sent"            // the message was sent to a peer
+	Answered       What = "answered"        // the peer did not accept the message
+	Taken          What = "taken"           // the peer accepted the message
+	Reported       What = "reported"        // an SMSC sent a receipt for the message
+	ReceiptSent    What = "receipt_sent"    // a receipt was sent to the client
+	ReceiptTaken   What = "receipt_taken"   // the client accepted the receipt
+	ReceiptRefused What = "receipt_refused" // the client did not accept the receipt
+	ReceiptEnded   What = "receipt_ended"   // outcome of a receipt of which no line was found, from the event
+	NotDone        What = "not_done"        // the client queried or wanted to change the message, and the gateway refused
+	Ended          What = "ended"           // outcome of the message, from the event
 )
 
 // A Step is one of the things that happened to a message. Fields that its What has no use for are empty.
@@ -50,15 +50,15 @@ type Step struct {
 	What      What
 	Account   string // of the client that the step is about
 	Connector string // the peer's, or for events an account that receives
-	Instance  int    // of the connector; 0: no line says so
+	Instance  int    // instance of the connector; 0: no line names it
 	Status    pdulog.Status
-	PeerID    string // that an SMSC gave the message
-	State     string // that a receipt or an event says
-	Error     string // that a receipt says
-	Reason    string // why the gateway has refused it, or an operation, in words; "": no line says so
-	Delivery  string // what a receipt said, of a step made of its event
+	PeerID    string // id that an SMSC gave the message
+	State     string // state that a receipt or an event reports
+	Error     string // error that a receipt reports
+	Reason    string // reason as text why the gateway has refused the message or an operation; "": no line has one
+	Delivery  string // content of the receipt, for a step made of the receipt's event
 
-	Line    []byte // of the pdu log; nil: it is made of an event
+	Line    []byte // line of the pdu log; nil: the step is made of an event
 	Command string // of that line
 }
 

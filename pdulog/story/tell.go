@@ -17,18 +17,18 @@ import (
 )
 
 type teller struct {
-	all      []*Story // in the order of their first lines
+	all      []*Story // stories, in the order of their first lines
 	by       map[string]*Story
-	receipts map[string]*Story  // of ids of receipts to clients: their messages
-	peers    map[string][]given // of SMSCs' ids: the messages that got them
+	receipts map[string]*Story  // stories by id of a receipt to a client
+	peers    map[string][]given // messages by the id that an SMSC gave them
 	to       map[string]string  // of our ids: the recipients
-	open     map[request]*Story // of requests to peers that were not answered yet
-	calls    map[request]*Story // of calls of webhooks that are not answered yet
-	asked    map[request]asked  // requests of peers that were not answered yet
+	open     map[request]*Story // stories by unanswered request to a peer
+	calls    map[request]*Story // stories by unanswered call of a webhook
+	asked    map[request]asked  // unanswered requests of peers
 	unseen   []string           // ids of receipts of which no line was found
 
-	wanted *pdulog.Trace // finds messages that only the events know; nil: they are not found
-	cut    bool          // there were too many of those
+	wanted *pdulog.Trace // finds messages that only events name; nil: such messages are not searched
+	cut    bool          // some messages that only events name were dropped, because they are too many
 }
 
 // A request is known by its session and its sequence.
@@ -162,7 +162,7 @@ func (s *Story) step(e *pdulog.Entry, what What, more func(*Step)) {
 		more(&one)
 	}
 	if what == Accepted && !slices.ContainsFunc(s.Steps, func(other Step) bool { return other.What == Accepted }) {
-		s.Steps = slices.Insert(s.Steps, 0, one) // a message may leave before its answer is logged
+		s.Steps = slices.Insert(s.Steps, 0, one) // a message may leave before the answer to its client is logged
 		return
 	}
 	s.Steps = append(s.Steps, one)
@@ -179,7 +179,7 @@ func (t *teller) add(e *pdulog.Entry) {
 	case e.IsOperation():
 		t.operated(e, id)
 	case isAnswer && !e.Received:
-		if a, known := t.asked[key]; known || len(e.Account) > 0 { // otherwise it is the answer to an SMSC's receipt
+		if a, known := t.asked[key]; known || len(e.Account) > 0 { // another answer belongs to an SMSC's receipt
 			delete(t.asked, key) // another request may have this number
 			t.answered(e, cmp.Or(id, e.PeerID()), status, a)
 		}
@@ -383,7 +383,7 @@ func (t *teller) event(e *event) {
 	s.Source, s.Destination = cmp.Or(s.Source, e.Source), cmp.Or(s.Destination, e.Destination)
 	s.Plugin, s.Verdict, s.Tags = e.Plugin, e.Verdict, e.Tags
 	s.Network, _ = e.Network.(string)
-	if e.State == "sent" && s.Ended { // the peer's answer says so
+	if e.State == "sent" && s.Ended { // the peer's answer already reports the state
 		return
 	}
 	s.Ended = true

@@ -16,7 +16,7 @@ import (
 // without secrets.
 type PDU struct {
 	Kind   int    // a command
-	Number uint32 // pairs a request with its answer
+	Number uint32 // number that a request and its answer share
 	Code   uint32 // status of an answer
 	fields logtext.Fields
 }

@@ -101,7 +101,7 @@ func (s *session) receiveBind(p *PDU) protocols.Action {
 func (s *session) outbound(p *PDU) protocols.Action {
 	switch {
 	case s.state != open || s.bind.pending || s.bind.id != 0:
-		return protocols.Action{} // our bind is on its way, or is accepted
+		return protocols.Action{} // our bind was sent, or is accepted
 	case p.Err() != nil:
 		return s.close(protocols.Close, "cannot read outbind: "+p.Err().Text)
 	}

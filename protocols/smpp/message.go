@@ -44,7 +44,7 @@ func single(m *sms.Message) int {
 // The highest values of priority_flag with a meaning.
 const (
 	maxPriority   = 4 // SMPP 5.0
-	maxPriority33 = 1 // SMPP 3.3, whose registered_delivery is 0 or 1 as well
+	maxPriority33 = 1 // limit of SMPP 3.3, whose registered_delivery is 0 or 1 as well
 )
 
 // Message implements protocols.Session.
@@ -178,7 +178,7 @@ func (s *session) setNative(p *PDU, m *sms.Message, hasPayload, inPayload bool) 
 		uint8(len(b.ServiceType)),
 	}
 	if m.Kind == sms.Receipt {
-		head[0] &^= ClassType &^ classIntermediate // Message.Kind holds it
+		head[0] &^= ClassType &^ classIntermediate // Message.Kind has the class
 	}
 	if dcsOf(m.Alphabet, m.Class) != b.DataCoding {
 		head[2] = b.DataCoding

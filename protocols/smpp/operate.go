@@ -122,7 +122,7 @@ func (s *session) AnswerOperation(pdu protocols.PDU, code sms.Code, r *protocols
 	p.scratch = p.scratch[:0]
 	if b, ok := p.Other().(*QueryResp); ok {
 		p.Body = true
-		b.MessageID = asked.(*Query).MessageID // in the form in which the client has written it
+		b.MessageID = asked.(*Query).MessageID // the id as the client has written it
 		b.MessageState, b.ErrorCode = s.stateNumber(r.State), r.Error
 		if r.Since != 0 {
 			p.scratch = appendTime(p.scratch, r.Since)

@@ -206,7 +206,7 @@ type ClientOptions struct {
 	Seconds  string `yaml:"receipt_seconds" default:"smsc" enum:"smsc|always|never" live:"yes" doc:"Whether these times have seconds (YYMMDDhhmmss): if the SMSC's have, always or never."`
 	Text     string `yaml:"receipt_text" default:"kept" enum:"kept|empty|none" live:"yes" doc:"What stands behind text: in its receipts: the beginning of the message as the SMSC has it (kept), or nothing; none leaves text: out as well."`
 
-	zone *time.Location // of Timezone; nil: that of the connector
+	zone *time.Location // location of Timezone; nil: that of the connector
 }
 
 // The values of message_ids, receipt_seconds and receipt_text beside their defaults.

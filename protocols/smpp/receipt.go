@@ -100,7 +100,7 @@ const (
 	keyStat
 	keyErr
 	keyText
-	keyStatus // as keyStat
+	keyStatus // another name of keyStat
 )
 
 // receiptKeys are the names of the fields. A space may stand where gap says.
@@ -135,7 +135,7 @@ func (p *receiptParser) parse(b []byte) {
 		i += n
 		key, value = next, i
 		if key == keyText && p.seen&(1<<keyID|1<<keyStat) != 0 {
-			break // what follows is the message's
+			break // the rest is the message's text
 		}
 	}
 	p.set(key, b[value:])
@@ -145,7 +145,7 @@ func (p *receiptParser) parse(b []byte) {
 func findKey(b []byte) (receiptKey, int) {
 	for k := keyID; k <= keyStatus; k++ {
 		name := receiptKeys[k].name
-		if b[0]|0x20 != name[0] { // it is so for most
+		if b[0]|0x20 != name[0] { // most fields have another first letter
 			continue
 		}
 		if n := keyLen(b, name, receiptKeys[k].gap); n > 0 {
@@ -195,7 +195,7 @@ func (p *receiptParser) set(k receiptKey, v []byte) {
 	for rest = trimGaps(rest); len(rest) > 0; rest = trimGaps(rest) {
 		from := rest
 		word, rest = cutWord(rest)
-		if s := StateOfWord(word); s != sms.NoState && p.r.Word == nil { // stat may stand without its key
+		if s := StateOfWord(word); s != sms.NoState && p.r.Word == nil { // stat may be without its key
 			p.r.Word, p.r.State = word, s
 		}
 		if colon := bytes.IndexByte(word, ':'); colon > 0 && colon < len(word)-1 && word[0]|0x20 >= 'a' && word[0]|0x20 <= 'z' {
@@ -212,7 +212,7 @@ func (p *receiptParser) extra(v []byte) {
 		n--
 	}
 	if v = v[:n:n]; p.r.Extra != nil {
-		v = append(append(p.r.Extra, ' '), v...) // a copy: there was no room
+		v = append(append(p.r.Extra, ' '), v...) // append copies, because Extra has no spare capacity
 	}
 	p.r.Extra = v
 }
@@ -350,7 +350,7 @@ func (r *Receipt) AppendText(b []byte, zone *time.Location) []byte {
 		b = appendThree(b, int(r.Network.Code))
 	}
 	text := r.Text[:min(len(r.Text), receiptTextLen)]
-	if n := len(text); n > 0 && n < len(r.Text) && text[n-1] == 0x1B { // an escape without what it escapes
+	if n := len(text); n > 0 && n < len(r.Text) && text[n-1] == 0x1B { // the text ends with an incomplete escape
 		text = text[:n-1]
 	}
 	if n := len(r.Extra); n > 0 && len(b)-begin+1+n+len(" text:")+len(text) <= maxShort {

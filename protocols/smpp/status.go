@@ -200,11 +200,11 @@ func statusOf(code sms.Code) uint32 {
 	case sms.OK:
 		return StatusOK
 	case sms.OptedOut:
-		code = sms.Blocked // SMPP has no status of its own for it
+		code = sms.Blocked // SMPP has no status for OptedOut
 	case sms.NoCredit:
-		code = sms.Throttled // nor for this: the client slows down, and sends it again
+		code = sms.Throttled // SMPP has no status for NoCredit: the client slows down, and sends the message again
 	case sms.NoPrice:
-		code = sms.Rejected // nor for this: the number is right, and the same message is refused again
+		code = sms.Rejected // SMPP has no status for NoPrice: the number is right, and the same message is refused again
 	}
 	for i := range statuses {
 		if s := &statuses[i]; s.sent && s.code == code {

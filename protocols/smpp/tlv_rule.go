@@ -67,7 +67,7 @@ func parseTag(text string) (uint16, *parameter, error) {
 	p := findParameter([]byte(text))
 	tag, err := strconv.ParseUint(text, 0, 16)
 	switch {
-	case text == "": // which is a problem already
+	case text == "": // the empty text was already reported as a problem
 	case p != nil:
 		tag = uint64(p.tag)
 	case err != nil || tag == 0:

@@ -4,7 +4,7 @@ import "pmg/protocols"
 
 // A logout is one side's unbind (§4.2).
 type logout struct {
-	since    int64 // when it was sent or received; later if the session was not read; 0: not begun
+	since    int64 // when unbind was sent or received; later if the session was not read; 0: no unbind
 	sequence uint32
 }
 

@@ -24,7 +24,7 @@ const (
 	lostPriority
 	lostNotify
 	lostCoding
-	lostService  // one that is not in services
+	lostService  // an extra service that is not in services
 	lostServices // the first of services
 )
 

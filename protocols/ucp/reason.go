@@ -142,7 +142,7 @@ func reasonOf(r *sms.Report) int {
 type Reason struct {
 	Number uint8
 	Text   string
-	State  sms.State // that a receipt reports
+	State  sms.State // state that a receipt reports
 }
 
 // Reasons returns all rows in order.

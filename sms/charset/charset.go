@@ -12,7 +12,7 @@ type Coding uint8
 
 // The codings.
 const (
-	GSM7   Coding = iota // GSM 7-bit, one septet an octet
+	GSM7   Coding = iota // GSM 7-bit, one septet in an octet
 	Packed               // GSM 7-bit, eight septets in seven octets
 	ASCII                // IA5
 	Latin1               // ISO 8859-1
@@ -27,8 +27,8 @@ const (
 // with the default tables.
 type Charset struct {
 	Coding  Coding
-	Locking Language // table of characters; IE 0x25 of the user data header names it
-	Single  Language // table of characters behind an escape; IE 0x24 names it
+	Locking Language // basic table of characters, which IE 0x25 of the user data header selects
+	Single  Language // extension table of characters, which follow an escape; IE 0x24 selects the table
 }
 
 // PartOctets is how many octets of user data a short message carries, with its header
@@ -137,17 +137,17 @@ type Policy uint8
 
 // The policies.
 const (
-	Report        Policy = iota // nothing is written, so that the caller can choose another charset, or refuse
+	Report        Policy = iota // nothing is written, so that the caller can choose another charset, or refuse the text
 	Replace                     // '?' is written
-	Transliterate               // characters that look alike are written, '?' where there are none
+	Transliterate               // similar characters are written, or '?' for characters without a similar one
 )
 
 // A Loss says which characters of a text its charset lacks.
 type Loss struct {
-	Count    int  // how many there are; with Report, 1 stands for any number
-	Replaced int  // how many of them were written as '?'
-	First    rune // the first one; U+FFFD for octets that are not UTF-8
-	At       int  // where the first one is in the text
+	Count    int  // number of missing characters; with Report, 1 means at least one
+	Replaced int  // number of characters that were replaced by '?'
+	First    rune // the first missing character; U+FFFD for octets that are not UTF-8
+	At       int  // offset of the first missing character in the text
 }
 
 // Encode appends the text, which is UTF-8, to dst in the charset. With Report it
@@ -251,7 +251,7 @@ func (e *encoder) write(dst []byte, r rune) ([]byte, bool) {
 func (e *encoder) replace(dst []byte, r rune, at int) []byte {
 	e.lacks(r, at)
 	e.loss.Replaced++
-	dst, _ = e.write(dst, '?') // every charset has it
+	dst, _ = e.write(dst, '?') // every charset has '?'
 	return dst
 }
 

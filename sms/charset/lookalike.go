@@ -15,7 +15,7 @@ func (e *encoder) transliterate(dst, encoded []byte, r rune, at int) []byte {
 		e.lacks(r, at)
 		return out
 	}
-	out, ok := dst, unicode.Is(unicode.Mn, r) // a mark may be missing, its letter is there
+	out, ok := dst, unicode.Is(unicode.Mn, r) // a combining mark may be dropped: its letter is written
 	for s := norm.NFKD.Properties(encoded).Decomposition(); len(s) > 0; {
 		part, n := utf8.DecodeRune(s)
 		s = s[n:]

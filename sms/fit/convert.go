@@ -15,19 +15,19 @@ type Result uint8
 
 // The results.
 const (
-	Left        Result = iota // the message is as it was: it is in UCS-2 already, or is no text
-	Converted                 // it has another text
-	Refused                   // it is as it was, and the peer cannot read it
-	TooLong                   // it is as it was: it would be longer than any protocol carries
-	PartTooLong               // it has another text, and is a part of a long message that one short message has no room for
+	Left        Result = iota // the message is unchanged: it is in UCS-2 already, or is no text
+	Converted                 // the message has a new text
+	Refused                   // the message is unchanged, and the peer cannot read it
+	TooLong                   // the message is unchanged: the new text would be longer than any protocol carries
+	PartTooLong               // the message has a new text, and is a part of a long message that is too long for a short message
 )
 
 // A Converter has storage for the conversion of a text. It is not safe for concurrent use.
 type Converter struct {
 	text   []byte // UTF-8
-	octets []byte // the text in its new alphabet
-	data   []byte // with its header
-	header []byte // of a text that is cut
+	octets []byte // the text in the new alphabet
+	data   []byte // the text with its header
+	header []byte // the header of the parts of a text that is split
 }
 
 // Convert gives a message a text that the peer reads. The caller has found that the peer does
@@ -63,7 +63,7 @@ func (c *Converter) convert(f *Form, m *sms.Message, isPart bool) Result {
 	}
 	c.data = c.data[:0]
 	if len(head) > 0 && malformed != nil {
-		c.data = append(c.data, head...) // so that it is as wrong as it was
+		c.data = append(c.data, head...) // the invalid rest stays as it was
 	} else if c.data, ok = userdata.AppendShifted(c.data, head, cs); !ok {
 		return TooLong
 	}

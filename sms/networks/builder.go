@@ -30,10 +30,10 @@ type builder struct {
 	p      *textfile.Problems
 	rest   func() // gives up the processor for a moment
 
-	open    []row // those that the next row may be in, each in the one before it
+	open    []row // rows that may contain the next row, each within the row before
 	begin   uint64
 	place   uint16 // from begin on; not yet in the table
-	started bool   // there is a begin
+	started bool   // the column begin exists
 }
 
 func newBuilder(p *textfile.Problems, rest func()) *builder {

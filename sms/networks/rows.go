@@ -31,7 +31,7 @@ var kind = textfile.Kind{Name: "table of networks", Check: "pmg network check"}
 
 // Options say how a file is read.
 type Options struct {
-	Columns []string // what its columns are; empty: its header says so
+	Columns []string // meaning of the columns; empty: the header names the columns
 	Charset string   // sheet.Latin1, or UTF-8
 }
 

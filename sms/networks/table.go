@@ -27,11 +27,11 @@ func weights() (all [maxDigits + 1]uint64) {
 type Table struct {
 	bounds   sortedset.Set // the keys of the numbers at which another network begins
 	places   [][]uint16    // in networks, by the position of the bound
-	networks []sms.Network // the first one is 0: none
+	networks []sms.Network // networks of the rows; the first is 0, which means no network
 	names    map[sms.Network]string
 
 	Counts Counts
-	First  []string // the first rows as they were understood
+	First  []string // the first rows, as they were parsed
 }
 
 // placesBits says how many places are together.
@@ -39,12 +39,12 @@ const placesBits = 16
 
 // Counts say what a file has.
 type Counts struct {
-	Lines      int // with comments and empty ones
+	Lines      int // number of lines, including comments and empty lines
 	Rows       int // prefixes and ranges
 	Ranges     int
-	Networks   int // and countries
-	Countries  int // of which a row says no network
-	Duplicates int // rows that say what another one says
+	Networks   int // number of networks, including countries
+	Countries  int // number of countries for which rows name no network
+	Duplicates int // number of rows that repeat another row
 	Within     int // rows of numbers that another row has, too
 	Octets     int // of memory
 }

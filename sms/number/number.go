@@ -38,13 +38,13 @@ type Kind uint8
 
 // The kinds.
 const (
-	None          Kind = iota // there is no address
-	International             // its type, or what is in front of it, says that its country code follows
+	None          Kind = iota // the address is empty
+	International             // the type or the prefix of the number marks it as one with a country code
 	Untyped                   // seven digits or more without a type: taken as international
 	National
 	Short  // a short code
 	Within // a number within a network or an exchange
-	Name   // the name of a sender, or something else that is no number
+	Name   // a sender's name, or another text that is no number
 )
 
 // Types of number (3GPP TS 23.040 §9.1.2.5).
@@ -56,7 +56,7 @@ const (
 
 // A Number is the number that an address is. Its octets are those of the address.
 type Number struct {
-	written []byte // the digits without what is in front of a country code, or the octets of a name
+	written []byte // the digits without the prefix of international numbers, or the octets of a name
 	kind    Kind
 	zero    bool // a 0 is dialled before the national number
 }

@@ -16,14 +16,14 @@ import (
 // runs from left to right. A text with other characters, or with more than a number, is returned with what is wrong with it:
 // it may be a name.
 func Clean(text string) (string, error) {
-	if isDigits([]byte(strings.TrimPrefix(text, "+"))) { // as nearly all are
+	if isDigits([]byte(strings.TrimPrefix(text, "+"))) { // nearly all texts are
 		return text, nil
 	}
 	if trimmed := Trim(text); strings.HasPrefix(trimmed, "+") || strings.HasPrefix(trimmed, "00") {
-		text = strings.Replace(text, "(0)", "", 1) // as in +46 (0)70: nobody dials it behind the country code
+		text = strings.Replace(text, "(0)", "", 1) // as in +46 (0)70: the 0 is not dialled after the country code
 	}
 	digits := make([]byte, 0, len(text))
-	group, long, longest, apart := 0, 0, 0, false // digits without a mark between them
+	group, long, longest, apart := 0, 0, 0, false // group: digits without a mark between them
 	for at, c := range text {
 		switch {
 		case c >= '0' && c <= '9':

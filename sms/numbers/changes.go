@@ -24,18 +24,18 @@ const MaxChanges = 2_000_000
 // is safe for concurrent use.
 type changes struct {
 	path, list string
-	count      atomic.Int64 // how many there are; with 0 a look-up takes no lock
+	count      atomic.Int64 // number of changes; 0: a look-up needs no lock
 	added      atomic.Int64
 
 	mu      sync.RWMutex
-	numbers map[uint64]bool // whether it is on the list
+	numbers map[uint64]bool // true: the number is on the list
 	names   map[string]bool
 
-	reading sync.Mutex  // one reader or writer of the journal in this process
-	info    os.FileInfo // guarded by reading: of the journal that was read; nil: there was none
-	offset  int64       // guarded by reading: up to which it was read
-	lines   int64       // guarded by reading: that were read
-	problem string      // guarded by reading: what cannot be read of it; "": nothing
+	reading sync.Mutex  // locks reading and writing of the journal within this process
+	info    os.FileInfo // guarded by reading: file info of the journal that was read; nil: the journal does not exist
+	offset  int64       // guarded by reading: offset up to which the journal was read
+	lines   int64       // guarded by reading: number of lines that were read
+	problem string      // guarded by reading: the reason why a part of the journal cannot be read; "": no problem
 }
 
 func newChanges(list string) *changes {
@@ -191,7 +191,7 @@ func (c *changes) write(sign byte, all []entry, needed func(*entry) bool) (n int
 	if err != nil {
 		return 0, err
 	}
-	defer f.Close() // and another process may write
+	defer f.Close() // Close releases the lock, so that another process may write
 	if err := c.catchUp(f); err != nil {
 		return 0, err
 	}
@@ -234,7 +234,7 @@ func (c *changes) compact() error {
 	if err != nil {
 		return nil
 	}
-	defer f.Close() // from then on another process may write to it
+	defer f.Close() // Close releases the lock, so that another process may write
 	if err = errors.Join(lock(f), f.Truncate(0)); err == nil {
 		err = c.writeAll(f)
 	}
@@ -286,7 +286,7 @@ func (c *changes) open() (*os.File, error) {
 		if now, err := os.Stat(c.path); err == nil && os.SameFile(ours, now) {
 			return f, nil
 		}
-		_ = f.Close() // another file has taken its place meanwhile
+		_ = f.Close() // another file has replaced the journal meanwhile
 	}
 }
 

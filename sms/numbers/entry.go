@@ -11,12 +11,12 @@ import (
 )
 
 const (
-	maxDigits = 17  // of a number that is kept as one; a longer one is kept as a name
+	maxDigits = 17  // digits of a number that is stored as a number; a longer one is stored as a name
 	maxName   = 128 // octets of an entry
 	maxSender = 20  // characters of a sender's name: SMPP has no more
-	someName  = 6   // digits that a sender's name has at most, beside its letters
+	someName  = 6   // digits that a sender's name has at most, in addition to letters
 	leading   = 1   // before the digits of a number, because 0046 is not 46
-	lengths   = 32  // a prefix is kept as its first maxDigits digits, times this, plus its length
+	lengths   = 32  // a prefix is stored as its first maxDigits digits, times lengths, plus its length
 	cut       = '*' // ends a prefix
 )
 
@@ -35,9 +35,9 @@ var (
 
 // An entry is a number, a prefix or a name in the form in which it is compared.
 type entry struct {
-	number uint64 // leading and its digits; 0: the entry is a name
-	lead   uint64 // its first maxDigits digits, filled up with zeros
-	digits int    // how many of those it has
+	number uint64 // the kind of the prefix in front, and the digits; 0: the entry is a name
+	lead   uint64 // the first maxDigits digits, padded with zeros
+	digits int    // number of digits in lead, without padding
 	name   []byte // in capitals, or the digits of a long number; empty: the entry is a number
 	prefix bool
 }
@@ -113,7 +113,7 @@ func parse(s []byte, room *[maxName]byte) (e entry, err error) {
 
 // lineOf makes an entry of a line without the star of a prefix.
 func lineOf(s []byte, prefix bool, room *[maxName]byte) (entry, error) {
-	n := number.Of(sms.Address{Addr: s}) // as nearly all lines are
+	n := number.Of(sms.Address{Addr: s}) // nearly all lines are numbers
 	if n.Kind() == number.None {
 		return entry{}, errNothing
 	}
@@ -130,7 +130,7 @@ func lineOf(s []byte, prefix bool, room *[maxName]byte) (entry, error) {
 	}
 	digits := n.Digits()
 	if prefix && len(digits) > 2 && digits[0] == '0' && digits[1] == '0' && digits[2] != '0' {
-		digits = digits[2:] // what is dialled before a country code
+		digits = digits[2:] // cut off the international prefix
 	}
 	return numberOf(digits, false, room)
 }

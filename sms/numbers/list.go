@@ -127,7 +127,7 @@ func (l *List) change(sign byte, addresses []string) (int, error) {
 	n, err := l.changes.write(sign, all, func(e *entry) bool {
 		on, known := l.changes.find(e)
 		if sign == '+' {
-			return !on // also one that the file has, because another file may take its place
+			return !on // also a number that the file contains, because another file may replace the file
 		}
 		return on || !known && l.file.InForce().has(e)
 	})

@@ -67,7 +67,7 @@ func CellOf(row *sheet.Row) (cell []byte, isPrefix bool, err error) {
 
 // Columns that only lists have.
 const (
-	country = "country" // its name; its code would be a part of the number
+	country = "country" // name of the country; a country code would be a part of the number
 	split   = "country code"
 )
 

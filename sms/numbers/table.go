@@ -5,22 +5,22 @@ import "pmg/internal/sortedset"
 // A Table is what a file says. It does not change, so it is safe for concurrent use.
 type Table struct {
 	numbers  sortedset.Set
-	prefixes sortedset.Set // none of which begins with another
+	prefixes sortedset.Set // prefixes, none of which begins with another
 	names    words
 	starts   words // prefixes of names
 
 	Counts Counts
-	First  []string // the first rows as they were understood
+	First  []string // the first rows, as they were parsed
 }
 
 // Counts say what a file has.
 type Counts struct {
-	Lines      int // with comments and empty ones
+	Lines      int // number of lines, including comments and empty lines
 	Numbers    int
 	Prefixes   int
 	Names      int // of senders, with prefixes of names
-	Duplicates int // entries that stand there more than once
-	Covered    int // prefixes that begin with another one
+	Duplicates int // entries that occur more than once
+	Covered    int // prefixes that begin with another prefix of the table
 	Octets     int // of memory
 }
 

@@ -8,7 +8,7 @@ import (
 // words are sorted names.
 type words struct {
 	all []byte
-	at  []uint32 // where each begins in all; its end is where the next begins
+	at  []uint32 // offsets of the words in all; a word ends where the next begins
 }
 
 // word returns name i.

@@ -18,9 +18,9 @@ import (
 type plan uint32
 
 const (
-	zero      plan = 1 << 31 // there are numbers with a 0 behind the code
+	zero      plan = 1 << 31 // national numbers of the country may begin with a 0 after the country code
 	maxCode        = 3       // digits of a country code
-	maxLength      = 17      // of a number behind its code
+	maxLength      = 17      // digits of a number after the country code
 )
 
 // Refuses returns why an international number, in digits with its country code, cannot exist: what follows "its recipient ".

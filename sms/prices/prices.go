@@ -45,7 +45,7 @@ const MaxPrice sms.Money = 1_000_000 * 1_000_000
 // A List is the prices of a file. It does not change, so it is safe for concurrent use.
 type List struct {
 	Counts
-	First []string // the first prices, as they were understood
+	First []string // the first prices, as they were parsed
 
 	prefixes  number.Table[[]entry]
 	networks  map[sms.Network][]entry
@@ -105,9 +105,9 @@ var kind = textfile.Kind{Name: "prices", Check: "pmg price check"}
 // Options say how a file is read.
 type Options struct {
 	Currency string
-	Columns  []string // what its columns are; empty: its header says so
+	Columns  []string // meaning of the columns; empty: the header names the columns
 	Charset  string   // sheet.Latin1, or UTF-8
-	Dates    string   // how its days are written, such as DD/MM/YYYY; empty: 2026-12-01 or 01.12.2026
+	Dates    string   // format of the days, such as DD/MM/YYYY; empty: 2026-12-01 or 01.12.2026
 	Round    bool     // prices with more than six digits behind the point are rounded
 }
 
@@ -344,7 +344,7 @@ func timeOf(text, form string) (int64, error) {
 	if text == "" {
 		return 0, nil
 	}
-	layouts := []string{time.DateOnly, time.RFC3339, dateForms["DD.MM.YYYY"]} // none of which can be taken for another
+	layouts := []string{time.DateOnly, time.RFC3339, dateForms["DD.MM.YYYY"]} // no text matches two of these layouts
 	if form != "" {
 		layouts = []string{dateForms[form]}
 	}
@@ -366,7 +366,7 @@ func timeOf(text, form string) (int64, error) {
 func with(all []entry, e entry) ([]entry, error) {
 	i, found := slices.BinarySearchFunc(all, e, func(a, b entry) int { return cmp.Compare(b.from, a.from) })
 	if found && all[i].price == e.price {
-		return all, nil // as of several rows of a network, one for each of its prefixes
+		return all, nil // as for several rows of a network, one for each prefix
 	}
 	if found {
 		return all, fmt.Errorf("line %d has a price for the same, from the same day on", all[i].line)

@@ -17,7 +17,7 @@ type Addresses struct {
 
 	given [2 * maxGiven]byte
 	rooms [2][2][MaxAddress]byte // two for each address, used in turn
-	inUse [2]uint8               // which of them holds the address
+	inUse [2]uint8               // index of the buffer that contains the address
 }
 
 // maxGiven is the length of the longest address of a message.
@@ -51,11 +51,11 @@ func (r *Rules) Apply(a *Addresses) (refusal sms.Code) {
 // A Step is a rule that did something, or a list.
 type Step struct {
 	Rules         *Rules
-	Rule          int  // its index in the configuration
-	Source        bool // it is for the source
-	List          bool // it is a list
+	Rule          int  // index of the rule in the configuration
+	Source        bool // the rule is for the source
+	List          bool // the rule is a list
 	Before, After sms.Address
-	Code          sms.Code // why the message is refused; OK: it is not
+	Code          sms.Code // reason of the refusal; OK: the message is not refused
 }
 
 // tell applies a rule, and calls Tell with what it did.

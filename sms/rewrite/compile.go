@@ -17,8 +17,8 @@ type Rules struct{ rules []rule }
 
 // A rule is a rule that has been checked.
 type rule struct {
-	number    int  // its index in the configuration
-	source    bool // it is for the source
+	number    int  // index of the rule in the configuration
+	source    bool // the rule is for the source
 	condition *regexp.Regexp
 	replace   []piece // of match; nil: the address stays
 	prefixes  []prefix
@@ -27,7 +27,7 @@ type rule struct {
 	set       []byte // nil: the address stays
 	absent    bool   // set is for messages without an address
 	auto      bool   // TON and NPI are chosen by the form
-	ton, npi  int16  // -1: it stays
+	ton, npi  int16  // new type and plan; -1: unchanged
 	allow     *list  // nil: all may pass
 	deny      *list  // nil: none is kept out
 }
@@ -158,7 +158,7 @@ func (c *compiler) address(option, text string) {
 }
 
 func (c *compiler) match(r *rule) {
-	_, err := regexp.Compile(c.Match) // alone, so that the error shows what the file has
+	_, err := regexp.Compile(c.Match) // compiled alone, so that the error quotes the text of the file
 	if err == nil {
 		r.condition, err = regexp.Compile(`\A(?:` + c.Match + `)\z`)
 	}

@@ -13,7 +13,7 @@ import (
 type prefix struct {
 	old, next         []byte
 	oldPlus, nextPlus bool
-	stays             bool // the address stays as it is
+	stays             bool // the address is not changed
 }
 
 // prefixes checks the entries of prefixes.

@@ -67,7 +67,7 @@ func entries(list []string) string {
 
 // A Problem is what is wrong with a rule.
 type Problem struct {
-	Rule   int    // its index in the list
-	Option string // "" if it is the rule as a whole
+	Rule   int    // index of the rule in the list
+	Option string // name of the option; "": the rule as a whole
 	Text   string // "must be …"
 }

@@ -21,7 +21,7 @@ const (
 
 // Sizes of headers and elements in octets.
 const (
-	lengthOctets   = 1 // what a header begins with: the length of what follows
+	lengthOctets   = 1 // octets at the beginning of a header, which contain the length of the rest
 	elementHeader  = 2 // identifier and length
 	concat8Octets  = elementHeader + 3
 	concat16Octets = elementHeader + 4
@@ -37,7 +37,7 @@ type Part struct {
 	Reference uint16 // the same in all parts of a message
 	Number    uint8  // from 1
 	Total     uint8
-	Wide      bool // the reference has 16 bits; 8 and 5 in 8 bits are not those in 16
+	Wide      bool // the reference has 16 bits; 8 and 5 in 8 bits are different from 8 and 5 in 16 bits
 }
 
 // Valid reports whether the part is one of as many as it says there are. What is not is

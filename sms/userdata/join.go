@@ -10,7 +10,7 @@ import (
 
 // A Source is who sends a part and to whom. Parts of one message have the same.
 type Source struct {
-	Account  string // or the connector, for messages from an SMSC
+	Account  string // account, or connector for messages from an SMSC
 	From, To sms.Address
 }
 
@@ -19,18 +19,18 @@ type Outcome uint8
 
 // The outcomes.
 const (
-	Kept     Outcome = iota // it waits for the others
-	Complete                // it was the last one that was missing
-	Doubled                 // it is there already: the Joiner has not kept it
+	Kept     Outcome = iota // the part waits for the others
+	Complete                // the part was the last missing one
+	Doubled                 // the part was already there: the Joiner has not stored the new one
 	Replaced                // the reference stands for another message now; the parts of the former are given back
-	Full                    // there is no room: the Joiner has not kept it
-	Invalid                 // it is no part: the Joiner has not kept it
+	Full                    // there is no room: the Joiner has not stored the part
+	Invalid                 // the message is no part: the Joiner has not stored it
 )
 
 // Limits are the limits of a Joiner.
 type Limits struct {
-	Octets  int   // of all parts that are kept, as the caller counts them
-	Account int   // of all parts of one account; 0 for no limit but the first
+	Octets  int   // limit of the octets of all stored parts, as the caller counts them
+	Account int   // limit of the octets of an account's parts; 0: only Octets is a limit
 	Timeout int64 // nanoseconds from the first part, after which the others are not waited for
 }
 
@@ -40,7 +40,7 @@ type Limits struct {
 type Joiner[V any] struct {
 	limits   Limits
 	sets     map[string]*set[V]
-	accounts map[string]int // octets that are kept
+	accounts map[string]int // stored octets, by account
 	seed     maphash.Seed
 	now      int64
 	octets   int
@@ -49,8 +49,8 @@ type Joiner[V any] struct {
 	free           *set[V]
 	frees          int
 
-	key   []byte // of the part that is being added
-	given []V    // what the last call returned
+	key   []byte // key of the part that is being added
+	given []V    // values that the last call returned
 }
 
 // A set is the parts that are there of one message.
@@ -62,7 +62,7 @@ type set[V any] struct {
 	missing  int
 	parts    []part[V] // by number
 
-	older, newer *set[V] // newer links the free ones, too
+	older, newer *set[V] // newer also links the unused sets
 }
 
 type part[V any] struct {
@@ -129,7 +129,7 @@ func (j *Joiner[V]) Add(now int64, from Source, p Part, text []byte, v V, size i
 	if o == Replaced {
 		freed = s.octets
 	}
-	last := s != nil && o == Kept && s.missing == 1 // it makes room
+	last := s != nil && o == Kept && s.missing == 1 // the part completes its set, which frees memory
 	if !last && !j.hasRoom(from.Account, need-freed) {
 		return Full, nil
 	}

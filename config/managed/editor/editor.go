@@ -25,9 +25,9 @@ const (
 
 // A Request is one to change a file.
 type Request struct {
-	File    string // such as accounts/acme.yaml
-	Match   string // the tag of its contents, or one of the words above
-	By      string // its author
+	File    string // path of the file, such as accounts/acme.yaml
+	Match   string // the tag of the expected contents, or one of the words above
+	By      string // author of the change
 	Comment string
 	Dry     bool // nothing is written
 	Force   bool // most of the rows of a list may go
@@ -38,8 +38,8 @@ type Request struct {
 
 // A Result is what a change has done, or would do.
 type Result struct {
-	Changes []string `json:"changes"`          // lines, as a reload prints them
-	Notes   []string `json:"notes,omitempty"`  // what follows from them, or stays
+	Changes []string `json:"changes"`          // changes as lines, as a reload prints them
+	Notes   []string `json:"notes,omitempty"`  // consequences of the changes, and what does not change
 	Number  int      `json:"change,omitempty"` // in the history; 0: nothing has changed
 	Tag     string   `json:"-"`                // of the new contents
 	Created bool     `json:"-"`
@@ -50,7 +50,7 @@ type Refusal struct {
 	Status   int // of HTTP
 	Text     string
 	Problems document.Problems
-	Tag      string // of what the file has, if it was not what was expected
+	Tag      string // tag of the file's contents, if the contents were not the expected ones
 }
 
 // Error returns the text, with the problems below it.
@@ -105,7 +105,7 @@ func (e *Editor) Do(r Request) (Result, error) {
 		return result, nil
 	}
 	if kind == managed.Accounts && was != nil && data != nil {
-		before, _ := ReadOptions(was) // what cannot be read loses nothing that is known
+		before, _ := ReadOptions(was) // an unreadable file loses no known options
 		after, _ := ReadOptions(data)
 		result.Notes = losses(before, after)
 	}
@@ -188,7 +188,7 @@ func (e *Editor) check(r Request, kind string, was, data []byte, result *Result)
 	}
 	now, err := e.current()
 	if err != nil {
-		now = config.Default() // the change may mend what is wrong
+		now = config.Default() // the change may repair the configuration
 	}
 	for _, c := range now.Diff(next) {
 		result.Changes = append(result.Changes, c.String())

@@ -145,7 +145,7 @@ func (o Options) Merging(kind, name string) func(was []byte) ([]byte, error) {
 		}
 		next := maps.Clone(before)
 		for key, value := range o {
-			next[key] = merged(before[key], value) // null stays, so that it removes what otherwise stays if it is not given
+			next[key] = merged(before[key], value) // null is kept as a value, so that it removes an option that otherwise stays
 		}
 		return next.storedAs(kind, name, before), nil
 	}
@@ -212,7 +212,7 @@ func (o Options) readBefore(kind string, was []byte) (Options, error) {
 		return Options{}, nil
 	}
 	before, err := ReadOptions(was)
-	if err != nil { // what cannot be read has secrets, keys and users, too
+	if err != nil { // an unreadable file is assumed to contain secrets, keys and users
 		return nil, refuse(
 			http.StatusConflict, "cannot change it: it was edited, and must be mended by hand, reverted or removed: %v", err,
 		)
@@ -397,6 +397,6 @@ func textOf(v any) string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	_ = e.Encode(v) // texts, numbers, and lists and maps of them
+	_ = e.Encode(v) // the values are texts, numbers, and lists and maps of those types
 	return strings.TrimSuffix(b.String(), "\n")
 }

@@ -23,7 +23,7 @@ func jsonAnswer(status int, value any) *httpsms.Answer {
 	var b strings.Builder
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	_ = e.Encode(value) // it cannot fail: all values are maps and texts
+	_ = e.Encode(value) // encoding cannot fail: all values are maps and texts
 	return &httpsms.Answer{Status: status, ContentType: "application/json", Body: []byte(strings.TrimSuffix(b.String(), "\n"))}
 }
 
@@ -147,7 +147,7 @@ func (q *Request) Answer(results []httpsms.Result) *httpsms.Answer {
 	case q.path == Send:
 		return plain(http.StatusOK, success(results[0].ID)+`"`)
 	case q.path == SecureSend:
-		return rest(http.StatusOK, map[string]string{"data": success(results[0].ID)}) // its quote is missing in Jasmin, too
+		return rest(http.StatusOK, map[string]string{"data": success(results[0].ID)}) // the quote is missing in Jasmin, too
 	}
 	// with blanks, as Python writes them: clients compare octets
 	value := fmt.Sprintf(`{"balance": %s, "sms_count": "ND"}`, cmp.Or(q.Balance, `"ND"`))

@@ -27,7 +27,7 @@ type batch struct {
 	Schedule string `json:"schedule_at"`
 
 	id    string
-	at    int64 // when it is sent, 0: immediately
+	at    int64 // time at which the batch is sent; 0: immediately
 	after int64 // seconds until then
 }
 
@@ -51,7 +51,7 @@ func (q *Request) readBatch(body []byte) *httpsms.Answer {
 		}
 		p := fromJSON(object, true)
 		for _, name := range globals.names {
-			p.set(name, globals.values[name]) // those of the message come before
+			p.set(name, globals.values[name]) // the message's own parameters come first
 		}
 		for _, value := range p.values {
 			octets += len(value)

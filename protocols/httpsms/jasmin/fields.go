@@ -10,7 +10,7 @@ import (
 // A field is a parameter of a request.
 type field struct {
 	name    string
-	must    bool           // it must be given
+	must    bool           // the field is required
 	pattern *regexp.Regexp // nil: any value
 }
 

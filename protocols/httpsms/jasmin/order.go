@@ -67,7 +67,7 @@ func (q *Request) Orders(now int64, batch string) ([]httpsms.Order, *httpsms.Ans
 		if q.batch.at == 0 {
 			continue
 		}
-		if orders[i].DeliverAt = q.batch.at; orders[i].Expires != 0 { // its minutes begin when the batch is sent
+		if orders[i].DeliverAt = q.batch.at; orders[i].Expires != 0 { // the validity begins when the batch is sent
 			orders[i].Expires += q.batch.at - now
 		}
 	}

@@ -32,9 +32,9 @@ const (
 type Request struct {
 	path               string
 	username, password string
-	messages           []message // one, but for a batch, and none for a balance
+	messages           []message // messages of the request: one, several for a batch, none for a balance
 	batch              batch
-	parts              int // of the message, for its rate
+	parts              int // short messages of the message, for the query of its rate
 
 	Balance, UnitRate string // amounts, for the answers to /balance and /rate; "": not known, and nothing
 	last              encoded
@@ -57,9 +57,9 @@ type message struct {
 
 // params are the parameters that were given.
 type params struct {
-	names  []string // in their order
+	names  []string // names of the parameters, in their order
 	values map[string]string
-	json   bool // they are texts; otherwise they are octets
+	json   bool // values are texts; false: values are octets
 }
 
 // set records a parameter. The first value of a name counts.

@@ -19,8 +19,8 @@ import (
 type InboundOptions struct {
 	Name         string // %n
 	URL          string // get-url or post-url
-	Post         bool   // it is a post-url
-	StripKeyword bool   // post: the text is sent without its first word
+	Post         bool   // the service has a post-url
+	StripKeyword bool   // post-url: the text is sent without its first word
 	SendSender   bool   // in the header X-Kannel-From
 	Recode       bool   // mo-recode: UCS-2 is brought as UTF-8
 

@@ -12,10 +12,10 @@ import (
 
 // Defaults are what the account of a request gives.
 type Defaults struct {
-	Sender     string // for requests without one
-	Senderless bool   // a rule of the account gives messages their sender
-	URL        string // dlr-url, for requests without one
-	Service    string // name of the account in its calls (%n)
+	Sender     string // sender for requests without a sender
+	Senderless bool   // a rule of the account adds the sender of messages
+	URL        string // dlr-url for requests without a dlr-url
+	Service    string // name of the account in calls of its URLs (%n)
 }
 
 // The limits of a request.
@@ -26,7 +26,7 @@ const (
 	maxAccount   = 64
 	maxURL       = 4 << 10
 	maxMinutes   = 10 * 366 * 24 * 60
-	maxText      = 256 << 10 // octets that are looked at: no message has more than 64 KiB, in any alphabet
+	maxText      = 256 << 10 // octets of a text that are read: no message has more than 64 KiB, in any alphabet
 	maxOctets    = 8 << 20   // of all messages
 )
 
@@ -37,7 +37,7 @@ const (
 	buffered    = 4
 	accepted    = 8
 	refused     = 16
-	expired     = 32 // and undelivered
+	expired     = 32 // mask of expired; undelivered is the same bit
 	maxMask     = 66
 )
 

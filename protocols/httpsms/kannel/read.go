@@ -21,8 +21,8 @@ type Send struct {
 	Dropped []string
 
 	params      params
-	receivers   []string // of XML, where each has an element of its own
-	posted      bool     // it has a body with the text alone
+	receivers   []string // recipients of an XML request, which has an element for each
+	posted      bool     // the request has a body that is only the text
 	unsupported bool     // Kannel reads such a body, and refuses it after the login
 }
 

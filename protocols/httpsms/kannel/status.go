@@ -20,7 +20,7 @@ type Status struct {
 	Stored   int  // messages in the store; -1: nobody knows
 
 	ReportsReceived, ReportsSent Flow
-	ReportsWaited                int // messages whose reports have not come; -1: nobody knows
+	ReportsWaited                int // messages whose reports have not come; -1: unknown
 
 	Boxes []Box
 	SMSCs []SMSC
@@ -40,7 +40,7 @@ type Box struct {
 // An SMSC is a connection to one.
 type SMSC struct {
 	Name, AdminID, ID string
-	State             string        // disconnected, connecting, re-connecting, dead or unknown; empty: it is online
+	State             string        // disconnected, connecting, re-connecting, dead or unknown; empty: the smsc is online
 	Online            time.Duration // for how long
 	Failed, Queued    int
 

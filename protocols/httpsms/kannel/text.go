@@ -30,7 +30,7 @@ func encode(text, from string, coding int) ([]byte, sms.Alphabet, bool) {
 	if from == "" {
 		from = map[bool]string{true: "UTF-16BE", false: "UTF-8"}[coding == ucs2]
 	}
-	if coding == ucs2 && strings.EqualFold(from, "UTF-16BE") { // as it is
+	if coding == ucs2 && strings.EqualFold(from, "UTF-16BE") { // the octets are already UCS-2
 		return []byte(text), sms.UCS2, len(text)%2 == 0
 	}
 	characters, ok := decode([]byte(text), from)

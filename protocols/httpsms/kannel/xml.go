@@ -43,7 +43,7 @@ func parameterAt(path string) string {
 // malformed document.
 func readXML(body []byte) (params, []string) {
 	p := params{"charset": "UTF-8"}
-	octets := false // they stand as the characters of ISO-8859-1
+	octets := false // values are octets, written as the characters of ISO-8859-1
 	d := xml.NewDecoder(bytes.NewReader(body))
 	d.CharsetReader = func(charset string, r io.Reader) (io.Reader, error) {
 		p["charset"], octets = charset, true

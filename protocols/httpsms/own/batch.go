@@ -15,14 +15,14 @@ type Batch struct {
 	reader *Reader
 	shared Message
 	pieces [][]byte // the messages
-	octets int      // of the messages that were read
+	octets int      // octets of the messages that were read
 }
 
 // An Item is a message of a batch: what was read, or why it cannot be.
 type Item struct {
 	Message *Message
 	Problem *Problem
-	Body    []byte // its part of the document
+	Body    []byte // the message's part of the document
 }
 
 // Batch reads a batch of most messages at most: an object with the members that all of its messages have, and

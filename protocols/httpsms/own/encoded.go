@@ -14,11 +14,11 @@ const maxCharacters = 255 * 153
 
 // An encoded is a text in an alphabet, or the reason why it cannot be written in it.
 type encoded struct {
-	text, asked string // as the client has it, and the encoding that it asks for
+	text, asked string // the text as the client has it, and the encoding that the client asks for
 	octets      []byte
 	alphabet    sms.Alphabet
 	name        string // of the encoding
-	wrong       Error  // its pointer is the name of a member
+	wrong       Error  // the problem; its pointer is the name of a member
 }
 
 // encode encodes a text. One that is too long is not looked at.
@@ -33,7 +33,7 @@ func encode(text, asked string) encoded {
 	switch asked {
 	case "", "auto":
 		if !e.write(sms.Default) {
-			e.write(sms.UCS2) // which has all characters
+			e.write(sms.UCS2) // UCS-2 has all characters
 		}
 	case "gsm7":
 		e.write(sms.Default)

@@ -14,7 +14,7 @@ import (
 
 // An Event is what a webhook is called with, in the form of Standard Webhooks.
 type Event struct {
-	ID        string    `json:"id,omitempty"` // in a batch; else the header webhook-id has it
+	ID        string    `json:"id,omitempty"` // id of an event in a batch; a single event has it in the header webhook-id
 	Type      string    `json:"type"`
 	Timestamp time.Time `json:"timestamp"`
 	Data      any       `json:"data"`
@@ -27,16 +27,16 @@ type Status struct {
 	From         string     `json:"from"`
 	To           string     `json:"to"`
 	State        string     `json:"state"`
-	Sequence     int        `json:"sequence"`                // an event with a lower one comes late, and has nothing to say
-	Reason       string     `json:"reason,omitempty"`        // name of the SMSC's status, or why the gateway gave it up
+	Sequence     int        `json:"sequence"`                // an event with a lower number than an earlier one is out of date
+	Reason       string     `json:"reason,omitempty"`        // name of the SMSC's status, or why the gateway gave the message up
 	SMSCStatus   uint32     `json:"smsc_status,omitempty"`   // the SMSC's answer
-	NetworkError string     `json:"network_error,omitempty"` // as the SMSC has written it
+	NetworkError string     `json:"network_error,omitempty"` // error as the SMSC has written it
 	SMSCID       string     `json:"smsc_id,omitempty"`
 	Parts        int        `json:"parts,omitempty"`
 	Connector    string     `json:"connector,omitempty"`
-	Network      string     `json:"network,omitempty"` // of its recipient, MCC and MNC
+	Network      string     `json:"network,omitempty"` // network of the recipient, MCC and MNC
 	AcceptedAt   *time.Time `json:"accepted_at,omitempty"`
-	At           time.Time  `json:"at"` // when it came to this state
+	At           time.Time  `json:"at"` // when the message came to this state
 }
 
 // A Received is a message from a mobile: the data of an event of type "inbound.received".
@@ -45,12 +45,12 @@ type Received struct {
 	From       string    `json:"from"`
 	To         string    `json:"to"`
 	Encoding   string    `json:"encoding"`
-	Text       *string   `json:"text,omitempty"`   // not if it has none that can be read
-	Binary     string    `json:"binary,omitempty"` // then these octets, in base64
+	Text       *string   `json:"text,omitempty"`   // nil if the message has no readable text
+	Binary     string    `json:"binary,omitempty"` // octets of a message without text, in base64
 	UDH        string    `json:"udh,omitempty"`    // user data header with its length octet, in base64
-	Part       *Part     `json:"part,omitempty"`   // nil: it is whole
+	Part       *Part     `json:"part,omitempty"`   // nil: the message is no part
 	Connector  string    `json:"connector,omitempty"`
-	Network    string    `json:"network,omitempty"` // of its sender, MCC and MNC
+	Network    string    `json:"network,omitempty"` // network of the sender, MCC and MNC
 	ReceivedAt time.Time `json:"received_at"`
 }
 
@@ -142,7 +142,7 @@ func reported(e *httpsms.Event) string {
 	switch s := e.Report.State; {
 	case e.Taken:
 		return sent
-	case s == sms.NoState: // it is the SMSC's own word, which may mean anything
+	case s == sms.NoState: // the state is the SMSC's own word, which may mean anything
 		return unknown
 	case !s.Final():
 		return buffered
@@ -188,7 +188,7 @@ func encodingOf(a sms.Alphabet) string {
 }
 
 func tell(url string, e Event) *httpsms.Call {
-	body, _ := json.Marshal(e) // these types have no value that JSON lacks
+	body, _ := json.Marshal(e) // marshalling cannot fail: these types have only values that JSON has
 	return &httpsms.Call{Method: http.MethodPost, URL: url, Header: [][2]string{{"Content-Type", "application/json"}}, Body: body}
 }
 

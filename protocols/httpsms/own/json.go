@@ -28,7 +28,7 @@ func (r *Reader) scanner(body []byte, pointer string) *scanner {
 
 // release takes a scanner back that is not used any more.
 func (r *Reader) release(s *scanner) {
-	s.reset(nil, "") // so that it keeps no document
+	s.reset(nil, "") // so that the scanner keeps no document
 	r.scanners.Put(s)
 }
 
@@ -40,8 +40,8 @@ type scanner struct {
 	body    []byte
 	from    bytes.Buffer // body, from which in reads without a copy
 	pointer string       // of the document
-	broken  string       // why it is no JSON; nothing more is read then
-	found   []Error      // what is wrong with values
+	broken  string       // the syntax error; nothing is read after it
+	found   []Error      // errors of values
 }
 
 func (s *scanner) reset(body []byte, pointer string) {
@@ -56,9 +56,9 @@ const (
 	maxErrors  = 20
 	maxMembers = 128       // of an object
 	maxName    = 256       // octets of a member's name
-	maxString  = 256 << 10 // octets of a string that is kept
+	maxString  = 256 << 10 // octets of a string that are kept
 	maxNumber  = 1 << 10   // octets of a number
-	maxEscape  = 6         // octets of what stands for an octet: \u0041
+	maxEscape  = 6         // octets that may encode one octet: \u0041
 )
 
 // breaks records that reading cannot go on.

@@ -25,11 +25,11 @@ type List struct {
 	Reference    string
 	From, To     string // without '+'
 	State        string
-	Since, Until int64  // when they were accepted: since the first, and before the second; Unix nanoseconds
+	Since, Until int64  // bounds of the acceptance time: from Since, and before Until; Unix nanoseconds
 	Limit        int    // how many at most
 	Below        uint64 // where the page before ended; 0: this is the first
 
-	filters url.Values // what the list asks for, whatever the page
+	filters url.Values // filters of the list, which are the same for all pages
 }
 
 // ReadList reads the query of a list. What it does not know it refuses, because a filter that is passed over

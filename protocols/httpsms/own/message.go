@@ -16,19 +16,19 @@ const MaxReference = 64
 // A Message is a message as a client asks for it to be sent.
 type Message struct {
 	httpsms.Order
-	Encoding    string // in which it is sent: as asked for, or as chosen
-	Deduplicate bool   // one with the same client_reference is not sent again
+	Encoding    string // encoding in which the text is sent: as asked for, or as chosen
+	Deduplicate bool   // a message with the same client_reference is not sent again
 
 	text, binary, udh  string
 	hasText, hasBinary bool
-	unread             bool // the text is not one: that is a problem already
+	unread             bool // the text has the wrong type, which is already reported as a problem
 	sendAt, expiresAt  string
 	validity, receipt  string
 	class              int64
 	hasClass           bool
-	parameters         map[string]string // of the text; nil: it is as it is
-	late               bool              // it was to be sent so long ago that this is a mistake
-	last               *encoded          // the text of its batch that was encoded last; nil: it has none
+	parameters         map[string]string // parameters of the text; nil: the text has none
+	late               bool              // the delivery time is so long ago that it is a mistake
+	last               *encoded          // the text of the batch that was encoded last; nil: none was
 }
 
 // maxLate is how long ago a message may have been to be sent: clocks differ, and requests come again.
@@ -273,10 +273,10 @@ func (m *Message) Accepted(id uint64, parts int, now time.Time) Accepted {
 type Preview struct {
 	To        string `json:"to"`
 	From      string `json:"from,omitempty"`
-	Text      string `json:"text,omitempty"` // with its parameters
+	Text      string `json:"text,omitempty"` // text with its parameters filled in
 	Encoding  string `json:"encoding"`
 	Parts     int    `json:"parts"`
-	Connector string `json:"connector,omitempty"` // that it would leave by; not if an operator would decide
+	Connector string `json:"connector,omitempty"` // connector by which the message would leave; empty if an operator would decide
 }
 
 // Previewed returns the answer for the message, which would leave by a connector as so many short messages.

@@ -8,7 +8,7 @@ import (
 // Bounds on parameters. One may stand often in a text, so that a short text could become any length.
 const (
 	maxParameters = 64
-	maxFilled     = 16 << 10 // octets of a text with its parameters
+	maxFilled     = 16 << 10 // octets of a text with its parameters filled in
 )
 
 // readParameters reads what stands in the text in the place of {{name}}. A message of a batch has those of the batch as well.

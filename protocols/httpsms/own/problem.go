@@ -24,17 +24,17 @@ type Problem struct {
 
 // An Error is one thing that is wrong with what was sent.
 type Error struct {
-	Pointer string `json:"pointer"` // where it is (RFC 6901); empty: the whole
+	Pointer string `json:"pointer"` // place of the error (RFC 6901); empty: the whole document
 	Code    string `json:"code"`
 	Detail  string `json:"detail"`
 }
 
 // A Kind is a row of the table of problems.
 type Kind struct {
-	Name   string // the last part of its type
+	Name   string // the last part of the problem's type
 	Status int
 	Title  string
-	Retry  int    // seconds after which the same request may succeed; 0: it will not
+	Retry  int    // seconds after which the same request may succeed; 0: a repeated request will fail
 	Doc    string // for the page of the problem
 }
 

@@ -28,7 +28,7 @@ var words = [sms.StateCount]struct{ waits, taken string }{
 	sms.StateDelivered:     {delivered, delivered},
 	sms.StateExpired:       {expired, expired},
 	sms.StateDeleted:       {deleted, deleted},
-	sms.StateUndeliverable: {failed, undelivered}, // the gateway has given it up; the network has
+	sms.StateUndeliverable: {failed, undelivered}, // failed: the gateway has given the message up; undelivered: the network has
 	sms.StateAccepted:      {buffered, buffered},
 	sms.StateUnknown:       {unknown, unknown},
 	sms.StateRejected:      {rejected, rejected},

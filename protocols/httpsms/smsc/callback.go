@@ -39,7 +39,7 @@ type callback struct {
 // A wordState is what a word of an SMSC means.
 type wordState struct {
 	word    string // in lower case
-	begins  bool   // other words that begin with it mean the same
+	begins  bool   // words that begin with this word mean the same
 	state   sms.State
 	ignored bool
 }
@@ -142,7 +142,7 @@ func (c *SMSC) ReadCallback(r *httpsms.Request) *Callback {
 	media, _, _ := mime.ParseMediaType(r.Get("Content-Type"))
 	if media == "application/x-www-form-urlencoded" {
 		form, _ := url.ParseQuery(string(r.Body))
-		for name, v := range form { // it comes before the query
+		for name, v := range form { // the form comes before the query
 			if name != "token" {
 				k.values[name] = v
 			}
@@ -207,7 +207,7 @@ func (k *Callback) value(item document, at string) (string, bool) {
 type Receipt struct {
 	ID, Word, Error string
 	State           sms.State
-	Ignored         bool // nobody has asked for its content
+	Ignored         bool // nobody has asked for the content of the call
 }
 
 // Receipts returns the receipts that a callback brings.

@@ -16,8 +16,8 @@ import (
 // concurrent use.
 type SMSC struct {
 	method  string
-	before  template   // of the URL, before its query
-	query   parameters // nil: it has none
+	before  template   // the URL before its query
+	query   parameters // nil: the URL has no query
 	form    parameters // nil: the body is no form
 	json    *node      // nil: the body is no JSON
 	headers []header
@@ -26,7 +26,7 @@ type SMSC struct {
 	token              *httpsms.Call // nil: requests need no token
 
 	throttled, temporary, permanent, success condition
-	otherwise                                sms.Code // of an answer that fits none of them; sms.OK: as its status says
+	otherwise                                sms.Code // code of an answer that fits no rule; sms.OK: the HTTP status decides
 	id                                       place
 
 	callback callback

@@ -13,7 +13,7 @@ type template []piece
 
 type piece struct {
 	constant string
-	field    *field // nil: it is the constant; else the constant stands for it where that is not empty
+	field    *field // field to insert; nil: the piece is the constant; else the constant is written if the field is not empty
 }
 
 // parse reads a template.

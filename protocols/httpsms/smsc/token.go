@@ -42,7 +42,7 @@ func (r *reader) tokenCall(o *httpsms.RequestOptions) *httpsms.Call {
 	if t.Login == "form" {
 		form.Set("client_id", t.ClientID)
 		form.Set("client_secret", t.ClientSecret)
-	} else { // both are escaped first (§2.3.1)
+	} else { // id and secret are escaped before they are joined (RFC 6749 §2.3.1)
 		login := url.QueryEscape(t.ClientID) + ":" + url.QueryEscape(t.ClientSecret)
 		call.Header = append(call.Header, [2]string{"Authorization", "Basic " + base64.StdEncoding.EncodeToString([]byte(login))})
 	}
@@ -56,7 +56,7 @@ func (c *SMSC) TokenCall() *httpsms.Call { return c.token }
 // A Token is what requests show to be answered.
 type Token struct {
 	Text  string
-	Lasts time.Duration // for which it does; 0: until it is refused
+	Lasts time.Duration // lifetime of the token; 0: the token is valid until the SMSC refuses it
 }
 
 // longestToken is how long a token may be, in octets. Headers of requests have room for it.
@@ -87,7 +87,7 @@ func ReadToken(status int, body []byte) (t Token, why string) {
 		return t, "answered the request for a token with something else"
 	}
 	t.Text = said.Token
-	if n, err := strconv.ParseInt(strings.Trim(string(said.Expires), `"`), 10, 64); err == nil && n > 0 { // some write it as a string
+	if n, err := strconv.ParseInt(strings.Trim(string(said.Expires), `"`), 10, 64); err == nil && n > 0 { // may be a string
 		t.Lasts = time.Duration(min(n, int64(longestLife/time.Second))) * time.Second
 	}
 	return t, ""

@@ -14,8 +14,8 @@ import (
 // A node is a value of a JSON document whose strings are templates.
 type node struct {
 	kind    kind
-	text    template // of a quoted or a bare one
-	raw     []byte   // of a fixed one
+	text    template // template of a quoted or bare value
+	raw     []byte   // text of a fixed value
 	members []member
 }
 
@@ -210,7 +210,7 @@ func isShallow(body []byte) bool {
 
 // at returns the value that a JSON pointer (RFC 6901) leads to. It reports false if there is none.
 func (d document) at(pointer string) (document, bool) {
-	if pointer == "/" { // which the configuration has for the whole document
+	if pointer == "/" { // "/" in the configuration means the whole document
 		return d, true
 	}
 	v := d.value

@@ -17,16 +17,16 @@ import (
 type Values struct {
 	ID         uint64
 	From, To   string
-	Text       string // UTF-8; empty if it is binary
-	Octets     []byte // of the text, without its header: of GSM 7-bit one for each septet
+	Text       string // text in UTF-8; empty if the message is binary
+	Octets     []byte // octets of the text, without the header; GSM 7-bit has one octet for each septet
 	Header     []byte // user data header with its length octet
 	Coding     Coding
 	Class      int // -1: none
 	Priority   uint8
 	Validity   time.Duration // 0: none
-	Notify     sms.Notify    // of which outcomes receipts are asked for
+	Notify     sms.Notify    // outcomes for which receipts are requested
 	ReceiptURL string
-	Token      string // that the request shows; empty: it needs none
+	Token      string // token of the request; empty: the SMSC needs none
 
 	username, password string
 }
@@ -106,8 +106,8 @@ type field struct {
 	name, doc string
 	get       func(*Values) string
 
-	binary, header bool // it brings the octets of a binary message, or the user data header
-	coded, tells   bool // its octets are to be read by the coding, or it says which that is
+	binary, header bool // the field has the octets of a binary message, or the user data header
+	coded, tells   bool // coded: the coding says how to read the field's octets; tells: the field names the coding
 }
 
 // fields lists them.
