@@ -21,7 +21,8 @@ type forgetter struct {
 	doing atomic.Pointer[string]
 }
 
-// forget removes what is kept of the numbers ?number=, of which there may be several, with ?dry_run=1 it counts that alone.
+// forget removes the stored data about the numbers ?number=, which may be given several times. With
+// ?dry_run=1 it only counts the data.
 func forget(s *Server, r *http.Request) (any, error) {
 	if err := r.ParseForm(); err != nil {
 		return nil, refuse(http.StatusBadRequest, "cannot forget: "+err.Error())

@@ -97,7 +97,7 @@ type BalanceEvent struct {
 	Account string
 	Network sms.Network
 	Refund  sms.Money
-	Balance sms.Money // balance after the payment
+	Balance sms.Money // balance after the event
 	At      int64
 }
 

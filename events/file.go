@@ -146,7 +146,7 @@ func (w *Writer) find(first uint64) error {
 	if err != nil {
 		return err
 	}
-	synced := uint64(math.MaxUint64) // events that the store does not have were dropped from it
+	synced := uint64(math.MaxUint64) // events that are missing in the store were dropped, because they are safe in a file
 	if first != 0 {
 		synced = max(mark, first-1)
 	}

@@ -39,10 +39,10 @@ type Options struct {
 type Counter interface {
 	Begin(last uint64) error // last is the number of the last event in the files
 	Counted() uint64         // number up to which events are counted
-	// Count counts the events of whole lines. Behind an error those above Counted come again.
+	// Count counts the events of whole lines. After an error, the events above Counted are passed to Count again.
 	Count(lines []byte) error
-	// Save keeps what was counted, all of which is safe in the files, when it is time for that, or now. It returns when it is
-	// time; zero: all is kept.
+	// Save persists the counters if a save is due, or immediately with now. All counted events are safe in
+	// the files. Save returns the time of the next save; zero: everything is saved.
 	Save(now bool) (at time.Time, err error)
 }
 

@@ -51,7 +51,7 @@ func newTextHash(o *Options) *textHash {
 	if o.Text || len(o.TextKey) == 0 {
 		return nil
 	}
-	key := sha256.Sum256(o.TextKey) // a separator, so that a text cannot begin with the end of a key
+	key := sha256.Sum256(o.TextKey) // a hash has a fixed length, so that a text cannot begin with the end of a key
 	return &textHash{key: key[:], sha: sha256.New()}
 }
 

@@ -243,7 +243,7 @@ func IDHash(id []byte) uint64 {
 
 // NumberHash returns the key of a number, which all forms of it have.
 func NumberHash(number []byte) uint64 {
-	if len(number) < comparedDigits+2 { // a longer number has no uncompared digits in front
+	if len(number) < comparedDigits+2 { // the prefix of a longer number is not compared
 		if rest, ok := bytes.CutPrefix(number, []byte("00")); ok {
 			number = rest
 		}

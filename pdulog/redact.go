@@ -22,7 +22,7 @@ type Subject interface {
 
 // A Redaction says what is removed from lines.
 type Redaction struct {
-	Of      Subject // subject whose messages are redacted: those from it, to it, or that name it; nil: no subject
+	Of      Subject // subject whose numbers are removed, and texts of messages from, to or about the subject; nil: no subject
 	Texts   bool    // redact all texts
 	Numbers bool    // redact all numbers of mobiles
 }

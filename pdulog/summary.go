@@ -49,7 +49,7 @@ type Row struct {
 	Status     map[string]int  `json:"status,omitempty"`  // number of answers by name or number of the status
 	Latency    *LatencySummary `json:"latency,omitempty"` // of requests
 	Open       int             `json:"open,omitempty"`    // requests without an answer in the log
-	unanswered int             // requests that were left in Open when their sequence was used again
+	unanswered int             // requests in Open whose sequence was used again
 	times      *hdrhistogram.Histogram
 }
 

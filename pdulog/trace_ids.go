@@ -169,7 +169,7 @@ func (w *tracer) learn(e *Entry) {
 		return
 	}
 	if ids := receiptIDs(e); len(ids) > 0 {
-		if !e.Received && logtext.IsID([]byte(ids[0])) { // the line may be the first one of the latest failed messages
+		if !e.Received && logtext.IsID([]byte(ids[0])) { // a search for failed messages may find this line first
 			w.addID(ids[0], acceptedAfter(ids[0]))
 		}
 		return

@@ -7,8 +7,8 @@ import (
 
 // Of a breaker.
 const (
-	maxFailures = 10          // in a row, then the plugin rests
-	firstRest   = time.Second // it doubles with each failure behind a rest
+	maxFailures = 10          // consecutive failures after which the plugin rests
+	firstRest   = time.Second // first rest, which doubles with each failure after a rest
 	longestRest = time.Minute
 )
 
@@ -17,7 +17,7 @@ type breaker struct {
 	mu     sync.Mutex
 	failed int           // in a row
 	since  time.Time     // of the first of these
-	rest   time.Duration // the latest one; 0: none since the last answer
+	rest   time.Duration // duration of the latest rest; 0: no rest since the last answer
 	until  time.Time     // the end of the rest
 	trying bool          // a trial is under way
 }

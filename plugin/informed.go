@@ -13,7 +13,7 @@ type informed struct {
 
 	mu     sync.Mutex
 	taken  int            // places
-	owners map[string]int // places of each account that has some
+	owners map[string]int // number of places by account
 	closed bool           // Close was called
 }
 

@@ -7,14 +7,14 @@ import (
 
 // The hooks: where a message is when plugins are asked about it.
 const (
-	Accept = "accept" // a client submits it; its answer waits for the verdict
-	MO     = "mo"     // an SMSC delivers it, from a mobile
-	Send   = "send"   // it is about to leave by an out connector
-	Result = "result" // it has ended
+	Accept = "accept" // a client submits the message; the client's answer waits for the verdict
+	MO     = "mo"     // an SMSC delivers the message, which a mobile has sent
+	Send   = "send"   // the message is about to leave by an out connector
+	Result = "result" // the message has ended
 
-	Receipt = "receipt" // a client is to get what has become of its message
+	Receipt = "receipt" // a client is about to get a receipt
 	Login   = "login"   // no message: a client logs in, with the right credentials
-	Network = "network" // its recipient alone: which network has the number now
+	Network = "network" // only a recipient: the plugin names the number's present network
 )
 
 // Hooks returns the names of all hooks.
@@ -23,31 +23,31 @@ func Hooks() []string { return []string{Accept, MO, Send, Result, Receipt, Login
 // A Message is what a plugin sees of a message. Its fields are variables of expressions, and members of JSON.
 type Message struct {
 	Hook      string    `json:"hook" expr:"hook"`
-	Account   string    `json:"account,omitempty" expr:"account"` // that submits it; "": it comes from an SMSC
-	Connector string    `json:"connector" expr:"connector"`       // on which it arrives; of Send and Result, by which it leaves
+	Account   string    `json:"account,omitempty" expr:"account"` // account that submits the message; "": it comes from an SMSC
+	Connector string    `json:"connector" expr:"connector"`       // connector of the arrival; Send, Result: of the departure
 	From      string    `json:"from" expr:"from"`                 // its sender: an international number without '+', another one, or a name
 	FromTON   int       `json:"from_ton" expr:"from_ton"`         // 1: international, 5: a name
-	To        string    `json:"to" expr:"to"`                     // its recipient
+	To        string    `json:"to" expr:"to"`                     // recipient
 	ToTON     int       `json:"to_ton" expr:"to_ton"`
-	Text      string    `json:"text" expr:"text"`                      // "": it is binary, or empty
-	Binary    bool      `json:"binary,omitempty" expr:"binary"`        // its octets are no text
+	Text      string    `json:"text" expr:"text"`                      // "": the message is binary, or empty
+	Binary    bool      `json:"binary,omitempty" expr:"binary"`        // the message's octets are no text
 	Alphabet  string    `json:"alphabet" expr:"alphabet"`              // gsm7, latin1, ucs2, utf8, binary
-	IsPart    bool      `json:"is_part,omitempty" expr:"is_part"`      // it is one of the parts in which its sender has cut a long text
+	IsPart    bool      `json:"is_part,omitempty" expr:"is_part"`      // a part of a long text that the sender split
 	Priority  int       `json:"priority" expr:"priority"`              // 0: lowest
-	Tags      string    `json:"tags,omitempty" expr:"tags"`            // that other plugins have given it, with a space between two
+	Tags      string    `json:"tags,omitempty" expr:"tags"`            // tags that other plugins have added, separated by a space
 	Network   string    `json:"network,omitempty" expr:"network"`      // of its recipient, or of the sender of an MO: MCC and MNC; "": not known
-	DeliverAt time.Time `json:"deliver_at,omitzero" expr:"deliver_at"` // at which its sender wants it to leave; zero: immediately
+	DeliverAt time.Time `json:"deliver_at,omitzero" expr:"deliver_at"` // delivery time that the sender wants; zero: immediately
 	Arrived   time.Time `json:"arrived" expr:"arrived"`
 
 	// Of Send and Result its id in logs and events, of a receipt that of the message that it is about, as its client knows it.
 	ID    string `json:"id,omitempty" expr:"id"`
 	Part  int    `json:"part,omitempty" expr:"part"`   // of Send and Result, from 1
-	Parts int    `json:"parts,omitempty" expr:"parts"` // of Send and Result: in how many the gateway has cut it, with more than 1
-	State string `json:"state,omitempty" expr:"state"` // of Result, as events say it; of a receipt, as sms.State has it
-	Error string `json:"error,omitempty" expr:"error"` // of Result the reason of events; of a receipt as its client gets it
+	Parts int    `json:"parts,omitempty" expr:"parts"` // Send, Result: number of parts, if the gateway has split the message
+	State string `json:"state,omitempty" expr:"state"` // Result: as in events; Receipt: as sms.State has it
+	Error string `json:"error,omitempty" expr:"error"` // Result: reason as in events; Receipt: as the client gets it
 
 	// Of a login.
-	Address  string `json:"address,omitempty" expr:"address"` // of the client, without its port
+	Address  string `json:"address,omitempty" expr:"address"` // address of the client, without the port
 	Protocol string `json:"protocol,omitempty" expr:"protocol"`
 	TLS      bool   `json:"tls,omitempty" expr:"tls"`
 	Bind     string `json:"bind,omitempty" expr:"bind"` // transmitter, receiver, transceiver

@@ -15,8 +15,8 @@ import (
 type Options struct {
 	Name      string
 	Workers   int           // questions under way at the same time
-	Queue     int           // further ones that wait for a place
-	Deadline  time.Duration // of a question; and before it, of its wait for a place
+	Queue     int           // further questions that wait for a place
+	Deadline  time.Duration // limit of a question, and of its wait for a place before
 	OnFailure string        // Pass, Refuse or Hold: what happens to a message without a verdict
 }
 

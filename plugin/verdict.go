@@ -13,10 +13,10 @@ import (
 
 // What a verdict does with a message.
 const (
-	Pass   = "pass"   // it goes on, with the changes; "" is the same
-	Refuse = "refuse" // its sender is answered with Status
-	Delay  = "delay"  // it does not leave before Until
-	Hold   = "hold"   // it is accepted, and waits until an operator decides
+	Pass   = "pass"   // the message continues with the changes; "" means the same
+	Refuse = "refuse" // the sender gets an answer with Status
+	Delay  = "delay"  // the message does not leave before Until
+	Hold   = "hold"   // the message is accepted, and waits until an operator decides
 )
 
 // refusable are the codes that a message may be refused with. Their names are the statuses of verdicts.
@@ -36,7 +36,7 @@ func Statuses() (names []string) {
 // A Verdict is what a plugin decides about a message.
 type Verdict struct {
 	Do     string    `json:"do,omitempty"`
-	Status string    `json:"status,omitempty"` // of Refuse, one of Statuses; "": rejected
+	Status string    `json:"status,omitempty"` // Refuse: one of Statuses; "": rejected
 	Until  time.Time `json:"until,omitzero"`   // of Delay
 	Why    string    `json:"why,omitempty"`    // for the sender, the log and the operator
 
@@ -45,9 +45,9 @@ type Verdict struct {
 	To   *string `json:"to,omitempty"`
 	Text *string `json:"text,omitempty"`
 
-	Tags []string `json:"tags,omitempty"` // that the message is given
+	Tags []string `json:"tags,omitempty"` // tags to add to the message
 
-	Network string `json:"network,omitempty"` // of its number, MCC and MNC; "": the one that the table says
+	Network string `json:"network,omitempty"` // network of the number, MCC and MNC; "": the network of the table
 
 	// At Network: a number whose network in the table is that of the recipient, and for how many seconds the answer may be
 	// kept; 0: as long as the hook says.

@@ -15,7 +15,7 @@ type delivery struct {
 	id     uint64
 	ending *testsms.Ending
 
-	reply    string      // of a mobile; empty: it is a receipt
+	reply    string      // text of a mobile's reply; empty: the delivery is a receipt
 	from, to sms.Address // of a reply
 }
 
@@ -36,7 +36,7 @@ type schedule struct {
 
 	mu     sync.Mutex
 	byTime *btree.BTreeG[*delivery]
-	known  map[key]struct{} // of those in byTime, and of those that are being brought
+	known  map[key]struct{} // keys of the deliveries in byTime, and of those that are being delivered
 	// What was brought while the deliveries of earlier runs were still read from the store, which may have been before: it
 	// stays known until they are added. nil: they are.
 	brought []key

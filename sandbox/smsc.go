@@ -30,8 +30,8 @@ type SMSC struct {
 	log       *pdulog.Shared
 	number    atomic.Uint32 // of the last PDU
 	schedule  *schedule
-	watch     atomic.Pointer[func(Text)] // is shown what mobiles would show; nil: nobody is
-	group     *worker.Group              // of all that it does
+	watch     atomic.Pointer[func(Text)] // is called with texts that mobiles would show; nil: nobody watches
+	group     *worker.Group              // group of all the SMSC's goroutines
 }
 
 // Start begins to take the messages of a connector, until ctx is done or Close.

@@ -99,7 +99,7 @@ type reloadRequest struct {
 	force  bool
 	dry    bool                // nothing is put in force
 	edit   *editor.Request     // a managed file is changed before; nil: none is
-	answer chan<- reloadAnswer // has room for one answer
+	answer chan<- reloadAnswer // has a buffer for one answer
 }
 
 type reloadAnswer struct {
@@ -174,7 +174,7 @@ func (s *server) carryOut(file string, r reloadRequest) (a reloadAnswer) {
 
 // A reader reads a gateway's configuration, again and again.
 type reader struct {
-	allow bool // those with passwords may be read by everybody
+	allow bool // files with passwords may be readable by everybody
 	cache config.Cache
 }
 

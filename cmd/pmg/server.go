@@ -34,8 +34,8 @@ type server struct {
 	admin   *admin.Server // nil: not started
 	manager daemon.Manager
 	member  *member.Member // nil: the gateway is alone
-	next    *string        // the node to which an operator has moved the work, empty for any; nil: none has
-	files   *reader        // what the configuration is read with
+	next    *string        // the node to which an operator has moved the work, "" for any node; nil: the work was not moved
+	files   *reader        // reads the configuration
 
 	stopRecovery context.CancelFunc
 	recovery     sync.WaitGroup

@@ -34,12 +34,12 @@ func (s *Site) Static() http.Handler {
 	serve := http.FileServerFS(files)
 	return http.StripPrefix(s.Base+"static/", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		b, err := fs.ReadFile(files, r.URL.Path)
-		if err != nil { // or it is a directory, whose names nobody needs
+		if err != nil { // the path is unknown, or names a directory, which is not listed
 			http.NotFound(w, r)
 			return
 		}
 		w.Header().Set("ETag", fmt.Sprintf(`"%x"`, sha256.Sum256(b)))
-		w.Header().Set("Cache-Control", "no-cache") // it is asked whether the tag is still that
+		w.Header().Set("Cache-Control", "no-cache") // browsers must ask whether the tag has changed
 		serve.ServeHTTP(w, r)
 	}))
 }

@@ -12,7 +12,7 @@ import (
 // Bounds on the life of a session.
 const (
 	Idle = time.Hour      // a session ends that nothing was asked in for so long
-	Life = 12 * time.Hour // and in any case after this
+	Life = 12 * time.Hour // a session ends after this time in any case
 )
 
 // A Notice is the result of the last action of a session.
@@ -31,10 +31,10 @@ type session[U any] struct {
 
 // Options say how sessions are kept.
 type Options[U any] struct {
-	Cookie string           // its name
+	Cookie string           // name of the cookie
 	Now    func() time.Time // the time
-	Most   int              // sessions that there may be
-	MostOf int              // of one owner
+	Most   int              // limit of all sessions
+	MostOf int              // limit of the sessions of one owner
 	Owner  func(U) string   // of a session
 
 	Secure func(*http.Request) bool // whether browsers use TLS for a request; IsSecure if nil

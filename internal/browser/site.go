@@ -22,9 +22,9 @@ var frameFiles embed.FS
 
 // A Page is one of the pages of a site.
 type Page struct {
-	Name  string // in its path, which may end with /{name}; "": the first page
+	Name  string // name in the path of the page, which may end with /{name}; "": the first page
 	Title string
-	Group string // of the menu; "": the page is alone in its group, which has the title of the page
+	Group string // group of the menu; "": the page is alone in a group with the title of the page
 }
 
 // Pattern returns the pattern of its path behind the base of its site. That of the first page matches no other page.
@@ -48,7 +48,7 @@ func (p *Page) group() string { return cmp.Or(p.Group, p.Title) }
 
 // A Site is a set of pages that have one frame: head, menu, notice.
 type Site struct {
-	Base string // what the paths of the pages begin with
+	Base string // beginning of the paths of the pages
 	Name string // in the heads of the pages
 
 	templates map[string]*template.Template // by the names of the pages' templates
@@ -114,9 +114,9 @@ type Frame struct {
 	Site   *Site
 	Title  string
 	Menu   []Link // a link to the first page of each group
-	Tabs   []Link // the pages of this page's group, if there are several
+	Tabs   []Link // links to the pages of this page's group, if the group has several
 	User   string // the user who has logged in; "": nobody has
-	Login  string // the path of a login that leads back to the page; "": there is no link to it
+	Login  string // the path of a login that leads back to the page; "": no link to a login
 	Notice Notice
 	Stream string // the path of the stream that keeps the page up to date; "": none does
 }

@@ -18,8 +18,8 @@ import (
 
 // A Manager is the service manager, or none.
 type Manager struct {
-	socket   string        // "": there is no manager
-	watchdog time.Duration // within which it wants to hear that the process works; 0: it does not
+	socket   string        // socket of the manager; "": there is no manager
+	watchdog time.Duration // interval in which the manager expects a sign of life; 0: the manager expects none
 }
 
 // NewManager returns the manager that the environment names to the process pid.

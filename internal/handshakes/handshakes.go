@@ -26,7 +26,7 @@ type Listener struct {
 	net.Listener // of the connections below TLS
 	Config       *tls.Config
 	Turns        *turns.Turns[netip.Prefix]
-	Limit        time.Duration // for a handshake, with its wait for turns
+	Limit        time.Duration // limit of the time for a handshake, including the wait for turns
 	Log          *log.Logger   // of handshakes that have failed
 }
 
@@ -84,7 +84,7 @@ func (c *Conn) shake() {
 		return
 	}
 	c.failed = true
-	c.of.Log.Printf("http: TLS handshake error from %s: %v", c.RemoteAddr(), c.explain(err)) // as net/http says it
+	c.of.Log.Printf("http: TLS handshake error from %s: %v", c.RemoteAddr(), c.explain(err)) // in the form of net/http
 	_ = c.Close()
 }
 
@@ -112,7 +112,7 @@ func isHTTP(header [5]byte) bool {
 type socket struct {
 	net.Conn
 	turns  *turns.Turns[netip.Prefix]
-	shakes bool // the handshake is being made; it and has belong to the goroutine that does so
+	shakes bool // the handshake is running; shakes and has belong to the goroutine of the handshake
 	has    bool // a turn
 	gone   chan struct{}
 	once   sync.Once

@@ -15,13 +15,13 @@ import (
 
 // An Outcome is the result of a call.
 type Outcome struct {
-	Code       sms.Code      // OK: the client has it; Rejected: the URL cannot be called, now or later
-	Slow       bool          // a person must mend it, so the next attempt may come later than usual
-	Gone       bool          // the endpoint says that it is there no more (410)
-	RetryAfter time.Duration // for which it asks not to be called; 0: it does not ask
-	Status     int           // of the answer; 0: there was none
-	Body       []byte        // of the answer: its beginning
-	Err        string        // why it was not taken, in words that follow the name of an endpoint
+	Code       sms.Code      // OK: the client has the event; Rejected: the URL cannot be called, now or later
+	Slow       bool          // a person must solve the problem, so that the next attempt may come later than usual
+	Gone       bool          // the endpoint reports that it no longer exists (410)
+	RetryAfter time.Duration // time for which the endpoint asks for no calls; 0: it does not ask
+	Status     int           // status of the answer; 0: there was no answer
+	Body       []byte        // beginning of the answer's body
+	Err        string        // why the call failed, as text that follows the name of an endpoint
 	Took       time.Duration
 }
 
@@ -36,7 +36,7 @@ type verdict struct {
 // verdicts has them; the first one that fits counts. What looks permanent is not: servers are deployed wrongly, and
 // mended.
 var verdicts = []verdict{
-	{from: 200, to: 299, code: sms.TemporaryFailure}, // but not with the body that it must have
+	{from: 200, to: 299, code: sms.TemporaryFailure}, // success, but without the body that is required
 	{from: 408, to: 408, code: sms.TemporaryFailure},
 	{from: 410, to: 410, code: sms.TemporaryFailure, slow: true, gone: true},
 	{from: 429, to: 429, code: sms.Throttled},

@@ -16,7 +16,7 @@ import (
 const (
 	secretPrefix = "whsec_" // shared with the receiver: signatures v1
 	keyPrefix    = "whsk_"  // private key of Ed25519: signatures v1a
-	publicPrefix = "whpk_"  // its public key, for the receiver
+	publicPrefix = "whpk_"  // prefix of the public key, which the receiver has
 )
 
 // NewSecret returns a secret that both sides know.

@@ -12,8 +12,8 @@ import (
 // A Target says which addresses a call may reach. The zero value is for a URL that a client has given: public addresses, and
 // ports 80, 443 and those above 1023.
 type Target struct {
-	Trusted  bool           // the URL is one of the configuration: any address and port
-	Networks []netip.Prefix // if it is not: addresses that may be reached although they are not public
+	Trusted  bool           // the URL is from the configuration: any address and port is allowed
+	Networks []netip.Prefix // addresses that a URL which is not trusted may reach although they are not public
 }
 
 // check returns why a URL is not called.

@@ -16,7 +16,7 @@ type place struct {
 	port         uint16
 	path         string // decoded
 	addr         netip.Addr
-	further      bool // there is a query or a fragment behind the path
+	further      bool // a query or a fragment follows the path
 }
 
 // readURL reads a URL that is to be called. The error says what it must be, without the URL, which may have secrets.

@@ -19,7 +19,7 @@ import (
 
 const (
 	editPiece = 1 << 20  // octets that are read together
-	longest   = 64 << 20 // octets of a line, above which a file is left as it is
+	longest   = 64 << 20 // octets of a line; a file with a longer line is not edited
 )
 
 // An Edit says how lines of files that are not written any more are changed.
@@ -42,7 +42,7 @@ type Edited struct {
 // whole, with the mode, the owner and the time of the one before, or stays as it is. A file that is gone has no lines.
 func (d *Dir) Edit(ctx context.Context, s Segment, e *Edit, dry bool) (done Edited, err error) {
 	select {
-	case d.compressing <- struct{}{}: // so that it is not compressed meanwhile
+	case d.compressing <- struct{}{}: // so that the file is not compressed meanwhile
 		defer func() { <-d.compressing }()
 	case <-ctx.Done():
 		return done, ctx.Err()
@@ -62,7 +62,7 @@ func (d *Dir) Edit(ctx context.Context, s Segment, e *Edit, dry bool) (done Edit
 		return done, nil
 	}
 	if err = d.rewrite(ctx, s, file, e); err != nil && !exists(s.Path) {
-		return Edited{}, nil // it was removed meanwhile
+		return Edited{}, nil // the file was removed meanwhile
 	}
 	if err != nil {
 		return Edited{}, fmt.Errorf("cannot rewrite %s, which stays as it is: %w", s.Path, err)

@@ -22,7 +22,7 @@ const (
 	// CheckEvery is the pause between two checks whether the file still has its name.
 	CheckEvery = time.Second
 
-	rotateHold = time.Minute // for which a file is used further that could not be rotated
+	rotateHold = time.Minute // pause after a failed rotation, while the old file is still used
 )
 
 // An Event is what happens to the file being written.
@@ -31,9 +31,9 @@ type Event uint8
 // The events. Moved and Removed are what another program has done to the file, which is closed
 // then; the next one is begun afterwards.
 const (
-	Opened   Event = iota // it was opened, and may be new
-	Checked               // it still has its name
-	Rotating              // it is about to be renamed
+	Opened   Event = iota // the file was opened, and may be new
+	Checked               // the file still has its name
+	Rotating              // the file is about to be renamed
 	Moved
 	Removed
 )
@@ -45,12 +45,12 @@ type File struct {
 	path  string
 	owner func(Event) error
 
-	file      OSFile // nil: it is not open
-	size      int64  // up to which it has whole lines
-	torn      int64  // bytes behind them that are to be cut off
+	file      OSFile // nil: the file is not open
+	size      int64  // octets of the file up to the end of the last whole line
+	torn      int64  // octets of an incomplete line behind size, which are to be cut off
 	checkAt   time.Time
-	rotateAt  int64 // when Options.RotateEvery asks for the next file
-	holdUntil int64 // no rotation before this time, because one has failed
+	rotateAt  int64 // time of the next rotation by Options.RotateEvery
+	holdUntil int64 // no rotation before this time, because a rotation has failed
 }
 
 // File returns the files of the log <dir>/<name>.log. log receives its own errors. owner is called
@@ -159,7 +159,7 @@ func (f *File) Close() {
 	if f.file == nil {
 		return
 	}
-	_ = f.mend() // if it fails, the next Open cuts off half a line
+	_ = f.mend() // if mend fails, the next Open cuts off the incomplete line
 	if err := f.file.Close(); err != nil {
 		f.log.Error().Err(err).Msg("cannot close " + f.dir.what)
 	}
@@ -298,7 +298,7 @@ func cutHalfLine(f interface {
 	if err != nil {
 		return err
 	}
-	if !st.Mode().IsRegular() || st.Size() == 0 { // truncating an empty file would make ext4 write it to disk when it is closed
+	if !st.Mode().IsRegular() || st.Size() == 0 { // truncating an empty file would make ext4 write it to disk at the close
 		return nil
 	}
 	var block [4096]byte

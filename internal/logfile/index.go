@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	blockSize   = 256 << 10 // octets of lines that have one filter, and are compressed as one frame
+	blockSize   = 256 << 10 // octets of lines that share a filter, and are compressed as one frame
 	bitsPerKey  = 20        // of a filter
 	filterShare = 32        // a filter takes at most 1/filterShare of its block
 )
@@ -56,8 +56,8 @@ func Mix(h uint64) uint64 {
 type Block struct {
 	From, To int64 // times of the earliest and the latest line in microseconds
 
-	at, packedAt     int64 // offset in the plain file, and in the compressed one
-	size, packedSize int64 // packedSize is 0 if it cannot be read apart
+	at, packedAt     int64 // offset of the block in the plain file, and in the compressed one
+	size, packedSize int64 // sizes of the block; packedSize is 0 if the block cannot be decompressed alone
 	filter           []byte
 }
 
@@ -88,8 +88,8 @@ type indexer struct {
 	keys Keyer
 
 	line   []uint64     // keys of a line
-	all    []uint64     // those of a block
-	recent [1024]uint64 // some of these, so that those of many lines are in all once
+	all    []uint64     // keys of a block
+	recent [1024]uint64 // some of the keys in all, so that a key of many lines is usually in all once
 }
 
 // block returns the block of some lines that begin at an offset.
@@ -144,7 +144,7 @@ func cut(has int, text []byte) int {
 	if n := bytes.LastIndexByte(text[:room], '\n') + 1; n > 0 {
 		return n
 	}
-	if n := bytes.IndexByte(text[room:], '\n'); n >= 0 { // a line that is longer
+	if n := bytes.IndexByte(text[room:], '\n'); n >= 0 { // a line that is longer than the room
 		return room + n + 1
 	}
 	return 0
@@ -154,7 +154,7 @@ func cut(has int, text []byte) int {
 // blocks, and the trailer, by which it is found from the end.
 const (
 	skippable   = 0x184D2A5D
-	headerSize  = 8 // magic number, octets behind it
+	headerSize  = 8 // magic number, and number of octets that follow
 	blockHeader = 8*5 + 4
 	trailerSize = 12 // checksum, octets of the frame, indexMark
 	indexMark   = "PMG2"

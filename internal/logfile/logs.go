@@ -10,7 +10,7 @@ import (
 // zero value remembers nothing yet. It is safe for concurrent use.
 type Logs struct {
 	mu    sync.Mutex
-	files []scanned // those that were used last first
+	files []scanned // files, the most recently used first
 }
 
 // mostNoted is how many octets of filters are remembered.

@@ -23,7 +23,7 @@ const (
 
 // A Segment is a rotated file of one log.
 type Segment struct {
-	Path   string // of the plain file if it exists, otherwise of the compressed one
+	Path   string // path of the plain file if it exists, otherwise of the compressed one
 	Stamp  string
 	Packed bool // compressed
 }

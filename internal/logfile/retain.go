@@ -21,7 +21,7 @@ import (
 type retention struct {
 	dir     *Dir
 	name    string         // of the log
-	log     zerolog.Logger // receives its own errors
+	log     zerolog.Logger // receives the retention's errors
 	allowed atomic.Int64   // largest size of the file being written
 
 	wake  chan struct{}
@@ -34,8 +34,8 @@ type retention struct {
 	warned   int64         // early at the last warning
 	warnedAt time.Time     // time of that warning
 	current  string        // stamp of the file being compressed; empty: none
-	reserve  int64         // bytes reserved for its compressed form
-	cancel   chan struct{} // closed to stop compressing it
+	reserve  int64         // bytes reserved for the compressed form of the current file
+	cancel   chan struct{} // closed to stop compressing the current file
 }
 
 // Start starts to remove and compress rotated files, those of an earlier process too.
@@ -115,7 +115,7 @@ func (r *retention) remove() error {
 func (r *retention) trim(extra int64) ([]Segment, error) {
 	segments, err := Rotated(r.dir.path, r.name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil // the directory was removed; the next write creates it again
+		return nil, nil // the directory was removed; the next write creates the directory again
 	}
 	if err != nil {
 		return nil, err

@@ -5,7 +5,7 @@ import "bytes"
 // Fields are the fields of a PDU of a protocol without octets: as they stand in a line, and the same without texts.
 type Fields struct {
 	full, hidden []byte
-	text         []byte // of the field "text" of a line that was read
+	text         []byte // field "text" of a line that was read
 }
 
 // Add adds a field, which is left out if it is empty.

@@ -16,8 +16,8 @@ import (
 
 // Hours are the same hours of each day, by the clocks of zones.
 type Hours struct {
-	from, to int            // in minutes of the day; from is in them, and to is not
-	zone     *time.Location // of other recipients; nil: they have no quiet hours
+	from, to int            // minutes of the day; from is included, and to is not
+	zone     *time.Location // zone of other recipients; nil: other recipients have no quiet hours
 	zones    number.Table[*time.Location]
 }
 
@@ -60,7 +60,7 @@ func New(o Options) (*Hours, []Problem) {
 		option := fmt.Sprintf("zones[%d]", i)
 		text, name, _ := strings.Cut(entry, "=")
 		if !strings.HasPrefix(text, "0") && !strings.HasPrefix(text, "+") {
-			text = "+" + text // a country code; with a 0 it is that of a national number
+			text = "+" + text // a country code; a prefix with a 0 is that of a national number
 		}
 		prefix, digits := number.ParsePrefix(text)
 		at, ok := timetext.LoadZone(name)

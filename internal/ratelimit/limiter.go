@@ -8,7 +8,7 @@ const second = 1_000_000_000
 type Limiter struct {
 	interval int64 // between two messages on schedule; 0: no limit
 	slack    int64 // how far ahead of schedule a message may be
-	due      int64 // when the next message is on schedule
+	due      int64 // time at which the next message is due
 }
 
 // New returns a limiter of rate messages per second, 0 for no limit. After a rest

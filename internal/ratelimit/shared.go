@@ -6,13 +6,13 @@ import "sync/atomic"
 // wait for their time. Its zero value does not limit.
 type Shared struct {
 	terms atomic.Pointer[terms] // nil: no limit
-	due   atomic.Int64          // when the next message is on schedule
+	due   atomic.Int64          // time at which the next message is due
 }
 
 // terms are what may change while the schedule goes on.
 type terms struct {
 	interval, slack int64
-	longest         int64 // that a message may wait
+	longest         int64 // longest time that a message may wait
 }
 
 // The bounds of how many messages may wait: a second's worth within these.

@@ -11,9 +11,9 @@ import (
 // The columns that are read. Each may have other names in a header.
 const (
 	Number    = "number"  // one number, or the name of a sender
-	Prefix    = "prefix"  // all numbers that begin so
+	Prefix    = "prefix"  // all numbers that begin with the prefix
 	From      = "from"    // with To: all numbers that begin with something between
-	To        = "to"      // as many digits as From
+	To        = "to"      // end of the range: as many digits as From
 	Network   = "network" // MCC and MNC
 	MCC       = "mcc"
 	MNC       = "mnc"
@@ -54,7 +54,7 @@ var spelled = map[string]string{
 // A Header is what is known of the columns.
 type Header struct {
 	Columns  []string
-	Currency string // that the header names beside the price, as in Rate (EUR); empty: none
+	Currency string // currency that the header names beside the price, as in Rate (EUR); empty: no currency
 	only     bool   // each row has one field, whatever its place
 }
 

@@ -33,19 +33,19 @@ const Latin1 = "latin1"
 
 // A Form says how a table is read.
 type Form struct {
-	Columns  []string // what the columns are; empty: the header says so
+	Columns  []string // names of the columns, in order; empty: the header names them
 	Charset  string   // Latin1, or UTF-8
-	Wanted   []string // columns that are read; the others are ignored
+	Wanted   []string // columns that are read; other columns are ignored
 	Spelled  map[string]string
-	Beside   map[string]string          // further names of columns, where there are several: alone each may be an entry
-	Default  func(columns int) []string // what the columns are without a header; nil: not known
-	Only     string                     // the column of a table without a header, each row of which has one field; empty: none
+	Beside   map[string]string          // further names of columns, if a table has several: alone each may be an entry
+	Default  func(columns int) []string // returns the columns of a table without a header; nil: unknown
+	Only     string                     // the column of a table without a header whose rows have one field; empty: no column
 	Example  string                     // a header
 	Check    func(columns []string) error
-	Shorter  bool // rows may lack columns at their end
-	Comments bool // a comment may follow the fields: what is behind a '#' that is not within quotes
+	Shorter  bool // rows may lack columns at the end
+	Comments bool // a comment may follow the fields, after a '#' that is not within quotes
 	MaxRows  int
-	HasPrice bool // its header names a price
+	HasPrice bool // the header names a price
 }
 
 // Full is the error of a row for which there is no room. Nothing behind it is read.

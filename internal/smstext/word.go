@@ -87,7 +87,7 @@ func cutAt(text string) int {
 func folded(text string) string {
 	return strings.Map(func(c rune) rune {
 		switch {
-		case unicode.Is(unicode.Cf, c) || c >= 0xfe00 && c <= 0xfe0f: // how the text around it is set
+		case unicode.Is(unicode.Cf, c) || c >= 0xfe00 && c <= 0xfe0f: // characters that control how the text around them is set
 			return -1
 		case unicode.Is(unicode.Pd, c):
 			return '-'

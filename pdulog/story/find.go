@@ -51,13 +51,13 @@ type Query struct {
 // Search finds messages. Digits are first taken for a number. Where ctx ends before all files were read, it returns
 // what it has found.
 func (f *Finder) Search(ctx context.Context, q Query) (*Found, error) {
-	if id, err := httpsms.ParseID(q.What); err == nil && !strings.EqualFold(q.What, sms.FormatID(id)) { // as clients have it
+	if id, err := httpsms.ParseID(q.What); err == nil && !strings.EqualFold(q.What, sms.FormatID(id)) { // the clients' form
 		ours := q
 		ours.What = sms.FormatID(id)
 		found, err := f.Search(ctx, ours)
 		if err != nil || found.Late || strings.Contains(q.What, "-") || slices.ContainsFunc(found.Stories, (*Story).known) {
 			return found, err
-		} // other texts may be an SMSC's id
+		} // a text without such a message may be an SMSC's id
 	}
 	digits, _ := number.Clean(q.What)
 	t := &pdulog.Trace{

@@ -179,7 +179,7 @@ func (t *teller) add(e *pdulog.Entry) {
 	case e.IsOperation():
 		t.operated(e, id)
 	case isAnswer && !e.Received:
-		if a, known := t.asked[key]; known || len(e.Account) > 0 { // another answer belongs to an SMSC's receipt
+		if a, known := t.asked[key]; known || len(e.Account) > 0 { // otherwise the answer belongs to an SMSC's receipt
 			delete(t.asked, key) // another request may have this number
 			t.answered(e, cmp.Or(id, e.PeerID()), status, a)
 		}

@@ -16,11 +16,11 @@ import (
 // An Answer is what is known of a number.
 type Answer struct {
 	Network sms.Network // 0: nothing else than the table says
-	Code    sms.Code    // why messages to it are refused; sms.OK: they are not
+	Code    sms.Code    // code with which messages to the number are refused; sms.OK: they are not refused
 	Why     string
-	Held    bool          // an operator decides about them
-	Keep    time.Duration // how long it may be kept; 0: as long as others
-	Failure error         // nobody has answered; the rest is what was to be done then. It is not kept
+	Held    bool          // messages to the number wait for an operator's decision
+	Keep    time.Duration // time for which the answer is cached; 0: the usual time
+	Failure error         // nobody has answered; the other fields are the fallback, and the answer is not cached
 }
 
 // A timed answer counts until a time of the clock of the caller.
@@ -42,8 +42,8 @@ type Answers struct {
 	half    int
 
 	mu     sync.Mutex
-	newer  map[uint64]timed // half of them at most
-	older  map[uint64]timed // as many
+	newer  map[uint64]timed // newer answers, at most half of the entries
+	older  map[uint64]timed // older answers, at most as many
 	asking map[uint64]*question
 
 	known, asked atomic.Int64

@@ -58,7 +58,7 @@ type EncodeAs uint8
 const (
 	Keep       EncodeAs = iota // a text stays in its alphabet
 	AsDefault                  // ASCII and Latin-1 become the default alphabet
-	AsShortest                 // UCS-2 texts are also sent in the default alphabet, if it has all characters
+	AsShortest                 // ASCII, Latin-1 and UCS-2 become the default alphabet, if the latter has all characters
 	AsUCS2                     // all texts are sent in UCS-2
 )
 

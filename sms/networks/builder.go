@@ -33,7 +33,7 @@ type builder struct {
 	open    []row // rows that may contain the next row, each within the row before
 	begin   uint64
 	place   uint16 // from begin on; not yet in the table
-	started bool   // the column begin exists
+	started bool   // begin is set
 }
 
 func newBuilder(p *textfile.Problems, rest func()) *builder {

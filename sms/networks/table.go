@@ -43,7 +43,7 @@ type Counts struct {
 	Rows       int // prefixes and ranges
 	Ranges     int
 	Networks   int // number of networks, including countries
-	Countries  int // number of countries for which rows name no network
+	Countries  int // countries that rows name without a network
 	Duplicates int // number of rows that repeat another row
 	Within     int // rows of numbers that another row has, too
 	Octets     int // of memory

@@ -23,7 +23,7 @@ import (
 const (
 	askTimeout   = 10 * time.Second
 	moveTimeout  = 2 * time.Minute  // a gateway drains first
-	checkTimeout = 10 * time.Minute // each node reads all of its store
+	checkTimeout = 10 * time.Minute // each node reads its whole store
 	checkTries   = 20
 )
 

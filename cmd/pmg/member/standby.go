@@ -24,11 +24,11 @@ import (
 
 // A Standby is a process that stands by.
 type Standby struct {
-	Config  *config.Config                 // as it was read last
-	Load    func() (*config.Config, error) // reads it again
+	Config  *config.Config                 // the configuration that was last read
+	Load    func() (*config.Config, error) // reads the configuration again
 	Log     zerolog.Logger
 	Signals <-chan os.Signal
-	Opened  map[string][]sock.Listening // sockets that listen, by the names of connectors; those of operators have AdminSocket
+	Opened  map[string][]sock.Listening // listening sockets, by name of the connector; those of operators are AdminSocket
 	Version string
 
 	node atomic.Pointer[cluster.Node] // nil: the servers have not answered yet

@@ -50,10 +50,10 @@ func (r *reader) tokenCall(o *httpsms.RequestOptions) *httpsms.Call {
 	return call
 }
 
-// TokenCall returns the request for a token, nil if requests need none. It is not to be changed.
+// TokenCall returns the request for a token; nil if requests need no token. The caller must not change it.
 func (c *SMSC) TokenCall() *httpsms.Call { return c.token }
 
-// A Token is what requests show to be answered.
+// A Token is a credential that requests to an SMSC contain.
 type Token struct {
 	Text  string
 	Lasts time.Duration // lifetime of the token; 0: the token is valid until the SMSC refuses it

@@ -14,10 +14,10 @@ import (
 // A Draft is a configuration. Its lists are in the order of the file.
 type Draft struct {
 	Title    string   // the first line of the file
-	Sections []*Entry // sections such as admin, each with its name; single options have no name
+	Sections []*Entry // sections such as admin, each with a name; single options have no name
 	Accounts, Connectors,
 	Routes []*Entry
-	Remarks []Remark // about what is in no entry
+	Remarks []Remark // remarks that belong to no entry
 }
 
 // A Remark is a comment of the file. With Decide somebody must decide something.
@@ -29,7 +29,7 @@ type Remark struct {
 // An Entry is a section, or an entry of a list, with the comments that stand above it.
 type Entry struct {
 	Name    string // of a section
-	From    string // what it was made of, and where that stands
+	From    string // the source of the entry, and its position in the file
 	Remarks []Remark
 	Fields  []Field
 }

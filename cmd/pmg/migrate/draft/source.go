@@ -16,8 +16,8 @@ type Remarker interface {
 // A Source is a group of options of another program. They are taken one by one; those that nothing has taken become
 // comments.
 type Source struct {
-	Kind, At string   // the rows of Kind say what becomes of its options; where it stands
-	Remarks  Remarker // for what is wrong with a value
+	Kind, At string   // Kind selects the rows of the table that translate the options; At is the position in the file
+	Remarks  Remarker // receives remarks about wrong values
 	names    []string // in the order of the file
 	values   map[string]string
 	taken    map[string]bool

@@ -9,8 +9,8 @@ import (
 // A Row says what becomes of an option of another program.
 type Row struct {
 	Group, Option string // "*" is all options of a group
-	To            string // the options of PMG that it becomes
-	Why           string // in the place of those: why there is none
+	To            string // the options of PMG that have the same meaning
+	Why           string // without To: the reason why no option has the same meaning
 	Decide        bool   // somebody must decide
 }
 

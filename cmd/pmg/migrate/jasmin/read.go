@@ -23,7 +23,7 @@ type Dump struct {
 	Filters           []Row
 	MT, MO            []Row
 	Interceptors      []Row
-	Unknown           []Row // lines that are nothing of these
+	Unknown           []Row // lines of an unknown form
 }
 
 // A Record is what the console shows of a connector or a user.
@@ -72,7 +72,7 @@ func ReadFile(name string) (*Dump, error) {
 type reader struct {
 	dump   Dump
 	record *Record
-	list   *[]Row          // the list whose rows follow
+	list   *[]Row          // the list that the following rows belong to
 	names  map[string]bool // of options
 }
 
@@ -151,7 +151,7 @@ func (r *reader) line(number int, line string) {
 		r.option(number, name, value)
 	case said.MatchString(line):
 		r.flush()
-	default: // within a record, too: the options behind it are of the same
+	default: // also within a record: the options after the line belong to the same record
 		r.dump.Unknown = append(r.dump.Unknown, Row{number, line})
 	}
 }

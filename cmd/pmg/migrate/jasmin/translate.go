@@ -10,14 +10,14 @@ import (
 type translator struct {
 	draft      *draft.Draft
 	dump       *Dump
-	password   func() string // makes one
+	password   func() string // makes a password
 	names      map[string]bool
 	connectors map[string]*connector // by cid
 	order      []*connector
 	accounts   map[string]*account // by uid
 	users      []*account
 	hooks      map[string]string // the account of each HTTP connector, by cid
-	keep       float64           // seconds that receipts find their way, where that is more than a week
+	keep       float64           // seconds for which receipts find their message, if more than a week
 }
 
 // The connectors that clients use.
@@ -45,7 +45,7 @@ func Translate(name string, dump *Dump, password func() string) *draft.Draft {
 		t.addUser(r)
 	}
 	if t.hasLongName() {
-		t.draft.Connectors[0].Set("long_system_ids", true) // that of SMPP
+		t.draft.Connectors[0].Set("long_system_ids", true) // the option of the SMPP connector
 	}
 	t.missing()
 	t.addMO()

@@ -12,9 +12,9 @@ import (
 type account struct {
 	entry       *draft.Entry
 	name, group string
-	http, smpp  bool // it may submit there
-	onlyHTTP    bool // it may not bind
-	pulls       bool // its messages from mobiles
+	http, smpp  bool // protocols with which the account may submit
+	onlyHTTP    bool // the account may not bind
+	pulls       bool // the account pulls its messages from mobiles
 	off         bool
 }
 
