@@ -25,7 +25,7 @@ type NetworkTable struct {
 	Problem  string `json:"problem,omitempty"` // problem of the present version of the file
 }
 
-// Network is what became of messages to a network that left by a connector, since the start.
+// Network counts the outcomes since the start of messages to a network that left by a connector.
 type Network struct {
 	Network     string  `json:"network"` // MCC and MNC; OtherNetworks
 	Name        string  `json:"name,omitempty"`
@@ -36,20 +36,20 @@ type Network struct {
 	Seconds     float64 `json:"delivery_seconds" metric:"delivery_seconds_total" help:"Time from the acceptance of those that were delivered, or from their delivery time, to the receipt, all together."`
 }
 
-// OtherNetworks stands for those beyond the number that is counted separately.
+// OtherNetworks stands for the networks beyond the number that is counted separately.
 const OtherNetworks = "other"
 
-// Share returns the share of the receipts that say delivered, from 0 to 1. It reports false if there is none.
+// Share returns the share of the receipts that say delivered, from 0 to 1. It reports false if there are no receipts.
 func (n *Network) Share() (share float64, ok bool) {
 	return figuretext.DeliveredShare(n.Delivered, n.Undelivered)
 }
 
-// Delay returns how many seconds a delivery takes, on average. It reports false if there was none.
+// Delay returns the average duration of a delivery, in seconds. It reports false if there was no delivery.
 func (n *Network) Delay() (seconds float64, ok bool) {
 	return n.Seconds / float64(max(n.Delivered, 1)), n.Delivered > 0
 }
 
-// networkTable returns the status of the table of networks, nil if there is none.
+// networkTable returns the status of the table of networks, nil if the gateway has no table.
 func (v *view) networkTable() *NetworkTable {
 	s, ok := v.gateway.Intake.Networks.Status()
 	if !ok {
@@ -58,7 +58,7 @@ func (v *view) networkTable() *NetworkTable {
 	return &NetworkTable{s.Rows, s.Counts.Networks, s.Octets, s.Reloads, s.Faults, s.Problem}
 }
 
-// networks returns what became of messages by network and connector, those with the most messages first.
+// networks returns the outcomes of messages by network and connector, those with the most messages first.
 func networks(all []*connector.Connector, nameOf func(sms.Network) string) (rows []Network) {
 	for _, c := range all {
 		for _, n := range c.Stats.Networks.Counts() {
@@ -72,10 +72,10 @@ func networks(all []*connector.Connector, nameOf func(sms.Network) string) (rows
 	return rows
 }
 
-// maxNetworks is how many networks of connectors have metrics: those with the most messages.
+// maxNetworks is the number of networks of connectors that have metrics: those with the most messages.
 const maxNetworks = 2000
 
-// networkMetrics returns the metrics of the table of networks, and those that have the labels network and connector.
+// networkMetrics returns the metrics of the table of networks, and the metrics with the labels network and connector.
 func networkMetrics() []metric {
 	all := metricsOf(NetworkTable{}, "pmg_network_table_", nil, func(s *Status, f func(any, ...string)) {
 		if s.Networks.Table != nil {

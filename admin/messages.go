@@ -38,7 +38,7 @@ type Messages struct {
 	Cut      string     `json:"cut,omitempty"`    // the reason why messages, or facts about them, may be missing
 }
 
-// A Message is what a search says of a message.
+// A Message is the summary of a message in the result of a search.
 type Message struct {
 	ID          string    `json:"id"`                // id of the message; "": the gateway has refused the message
 	Account     string    `json:"account,omitempty"` // account that submitted the message
@@ -49,8 +49,8 @@ type Message struct {
 	State       string    `json:"state"` // outcome of the message: one of the outcomes of package story
 }
 
-// Messages finds the messages that ?q= means, without it the latest ones, of ?account=, ?connector= and ?state=, in the
-// time from ?since= to ?until=.
+// Messages finds the messages that the request selects: by ?q=, or the latest messages; by ?account=,
+// ?connector= and ?state=, and from ?since= to ?until=.
 func (s *Server) Messages(r *http.Request) (*Messages, error) {
 	q, err := storyQueryOf(r, r.FormValue("q"))
 	if err != nil {
@@ -104,7 +104,7 @@ func States() []string {
 	}
 }
 
-// tooLate says that a search has ended before it had read all files.
+// tooLate returns the note that a search has ended before all files were read.
 func tooLate(from time.Time) string {
 	if from.IsZero() {
 		return "Not all files were searched, because that took too long: choose a shorter time."
@@ -133,18 +133,18 @@ func storyQueryOf(r *http.Request, what string) (q story.Query, err error) {
 	return q, nil
 }
 
-// TakesLong gives the answer to a request the time of a search. Its context ends when the client goes.
+// TakesLong extends the time limit of a request's answer to that of a search. The request's context ends when the client goes.
 func TakesLong(w http.ResponseWriter) { Lasts(w, searchTime+timeout) }
 
-// Lasts gives the answer to a request some time. Its context ends when the client goes.
+// Lasts extends the time limit of a request's answer. The request's context ends when the client goes.
 func Lasts(w http.ResponseWriter, most time.Duration) {
 	c := http.NewResponseController(w)
 	_ = c.SetReadDeadline(time.Time{}) // the request has been read: after the read deadline the client would count as gone
 	_ = c.SetWriteDeadline(time.Now().Add(most))
 }
 
-// withWaiting returns the stories that were found, the last one first. Before them are those of waiting messages for a
-// number that came before the searched time.
+// withWaiting returns the stories that were found, the latest first. Stories of waiting messages for the
+// number that came before the searched time are added.
 func withWaiting(ctx context.Context, operations *operate.Operations, q story.Query, found *story.Found) (all []*story.Story) {
 	if q.What != "" && !pdulog.MessageID(q.What) {
 		known := map[string]bool{}

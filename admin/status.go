@@ -15,7 +15,7 @@ import (
 	"pmg/store"
 )
 
-// Ended is the state of what the gateway sends and stores about messages that have ended.
+// Ended is the state of sending and storing facts about messages that have ended.
 type Ended struct {
 	EventsWaiting uint64 `json:"events_waiting" metric:"events_waiting" help:"Events that are not safe in a file of events.dir yet."`
 	EventsWritten int64  `json:"events_written" metric:"events_written_total" help:"Events written to files of events.dir."`
@@ -24,7 +24,7 @@ type Ended struct {
 	SpansDropped  int64  `json:"spans_dropped" metric:"spans_dropped_total" help:"Spans of traces that were dropped, because the collector did not take them or not fast enough."`
 }
 
-// Work is what the pipeline does for all messages.
+// Work counts the pipeline's work for all messages.
 type Work struct {
 	Jobs          int64 `json:"jobs" metric:"jobs_live" help:"Jobs in the pipeline, including those that stages keep for reuse."`
 	Locks         int64 `json:"lock_acquisitions" metric:"lock_acquisitions_total" help:"Locks taken for messages: of inboxes, of the pool of jobs, and of the committer."`
@@ -66,7 +66,7 @@ type Status struct {
 	inner inner
 }
 
-// inner is what metrics show of a status, and nothing else.
+// inner is the part of a status that only metrics show.
 type inner struct {
 	down      []string // the gateway's own problems, such as a route without a working target
 	retention Retention
@@ -75,7 +75,7 @@ type inner struct {
 // Receipts counts delivery receipts of SMSCs, and those that the gateway makes.
 type Receipts = receipts.Counters[int64]
 
-// Operator is what is known of an SMSC, whatever connectors lead to it.
+// Operator is the knowledge about an SMSC, over all connectors that lead to it.
 type Operator struct {
 	Name       string `json:"name"`
 	ReceiptIDs string `json:"receipt_ids"` // how the SMSC writes ids in receipts: a value of the option of that name, or NotKnown
@@ -135,8 +135,7 @@ type Connector struct {
 	SessionList []Session `json:"session_list,omitempty"`
 }
 
-// Trouble is the reason why a connector to an SMSC has no session, or fewer than it
-// should.
+// Trouble is the reason why a connector to an SMSC has no session, or fewer sessions than configured.
 type Trouble struct {
 	Reason string    `json:"reason"`
 	Since  time.Time `json:"since"`
@@ -317,8 +316,7 @@ func (v *view) status(withSessions bool) *Status {
 	return s
 }
 
-// connector returns the row of c. now is the time by the engine's clock, and wall by the
-// wall clock, which is the one that is shown.
+// connector returns the row of c. now is the time by the engine's clock, and wall by the wall clock, which is shown.
 func (v *view) connector(c *connector.Connector, now int64, wall time.Time) Connector {
 	cfg, s := c.Config(), c.Stats
 	open, bound := sessions(c)
@@ -410,7 +408,7 @@ func pduCounts(c *connector.Connector) (counts []PDUCount) {
 	return counts
 }
 
-// newAnswers returns what a histogram has counted, whose durations are scale times as long.
+// newAnswers returns the counts of a histogram, whose durations are multiplied by scale.
 func newAnswers(h *connector.Histogram, scale int64) Answers {
 	a := Answers{buckets: map[float64]uint64{}, sum: seconds(h.Sum.Load() * scale)}
 	for i := range h.Buckets {

@@ -20,7 +20,7 @@ import (
 	"pmg/sms"
 )
 
-// A Story is what became of a message.
+// A Story is the history of a message.
 type Story struct {
 	Message
 	Steps    []StoryStep             `json:"steps"`
@@ -38,7 +38,7 @@ type Story struct {
 	InMemory bool                    `json:"in_memory,omitempty"` // the store has only parked messages: Waits may be missing
 }
 
-// A StoryStep is one of the things that happened.
+// A StoryStep is one event of a story.
 type StoryStep struct {
 	At        time.Time  `json:"at"`
 	What      story.What `json:"what"`
@@ -60,7 +60,7 @@ type StoryPDU struct {
 	Hex  string `json:"hex,omitempty"`  // octets of the message, for users who may see texts
 }
 
-// Message returns the story of the message with an id, with ?text=1 its texts.
+// Message returns the story of the message with an id. With ?text=1 the story includes texts.
 func (s *Server) Message(r *http.Request, id string) (*Story, error) {
 	q, err := storyQueryOf(r, strings.ToLower(id))
 	if err != nil {
@@ -149,7 +149,7 @@ func (s *Server) tellStory(m *Story, one *story.Story, lines [][]byte) {
 	}
 }
 
-// storyPDU returns what is shown of a line.
+// storyPDU returns the form of a line that is shown.
 func storyPDU(d *pdulog.Decoder, e *pdulog.Entry, texts bool) (p StoryPDU) {
 	text, ok := d.Text(e)
 	if !texts {
@@ -183,8 +183,8 @@ func eachStored(
 	}
 }
 
-// receiptsOf returns the receipts and events about a message of an account that wait, or were not taken in time. They have come
-// after it.
+// receiptsOf returns the receipts and events about a message of an account that wait, or were not taken in
+// time. They are newer than the message.
 func receiptsOf(ctx context.Context, operations *operate.Operations, id uint64, account string) (all []operate.StoredMessage) {
 	if account == "" {
 		return nil

@@ -58,7 +58,7 @@ type Account struct {
 	rules rules // of Rewrite
 }
 
-// Logins are who may use HTTP in the name of an account, beside those who know its password.
+// Logins are the further ways to use HTTP in the name of an account, in addition to the account's password.
 type Logins struct {
 	Keys  []Key         `yaml:"keys" live:"yes" doc:"Keys for HTTP in place of its password, each as {name: shop, hash: \"sha256:…\", scopes: [send]}, made by pmg account key."`
 	Users []AccountUser `yaml:"users" live:"yes" doc:"People who may log in to the pages for customers (docs/portal.md), 100 at most, each as {name: ann, password: \"$argon2id$…\", scope: send}."`
@@ -71,13 +71,13 @@ type AccountUser struct {
 	Scope    string `yaml:"scope" default:"look" enum:"look|send|manage" live:"yes" doc:"look sees what is the account's; send may also submit messages, and manage make and revoke the account's API keys."`
 }
 
-// ManageScope is the scope of users above LookScope and SendScope. Each has those before it.
+// ManageScope is the scope of users above LookScope and SendScope. Each scope includes the lower ones.
 const ManageScope = "manage"
 
 // MaxUsers is how many users an account may have.
 const MaxUsers = 100
 
-// checkUsers checks the users of an account. It does not show what stands in the place of a hash.
+// checkUsers checks the users of an account. Messages do not quote a value that is given instead of a hash.
 func checkUsers(d *decoder, a *Account, path string, connectors []Connector) {
 	names := map[string]int{}
 	serves := func(c Connector) bool { return c.Transport() == ByRequest && c.HTTP.Portal && a.MayUse(&c) }
@@ -95,7 +95,7 @@ func checkUsers(d *decoder, a *Account, path string, connectors []Connector) {
 	}
 }
 
-// Sessions are how many sessions an account may have at the same time, and what is written on them.
+// Sessions limit the sessions that an account may have at the same time, and set what is written on them.
 type Sessions struct {
 	Most       int    `yaml:"max_sessions" default:"0" range:"0.." live:"yes" doc:"Sessions it may have over all connectors; 0 is any number. A further login is refused, and silent sessions are checked."`
 	PerAddress int    `yaml:"max_sessions_per_address" default:"0" range:"0.." live:"yes" doc:"The same for one address (IPv6: a /64)."`
@@ -104,7 +104,7 @@ type Sessions struct {
 	SMPP smpp.ClientOptions `yaml:"smpp" live:"yes" doc:"How ids and receipts are written on its sessions of SMPP, such as {message_ids: decimal}. docs/receipts.md has an example."`
 }
 
-// ProtocolOptions returns the options of the account's sessions of a protocol, nil if it has none.
+// ProtocolOptions returns the options of the account's sessions of a protocol, nil if the account has none.
 func (a *Account) ProtocolOptions(protocol sms.Protocol) any {
 	if protocol == protocols.SMPP {
 		return &a.Sessions.SMPP
@@ -125,11 +125,11 @@ type Callbacks struct {
 	CallbacksTo     string   `yaml:"callbacks" default:"listed" enum:"listed|public" live:"yes" doc:"Which other URLs a message may name: none (listed), or every one with a public address (public)."`
 }
 
-// PullLane is where the events of an account wait that fetches them.
+// PullLane is the endpoint of an account's events that wait until the account fetches them.
 const PullLane = "pull"
 
-// EventsTo returns where an account hears of messages that name no server: the server of its webhook, or PullLane. It is
-// empty if it hears nothing by HTTP.
+// EventsTo returns the endpoint for events of messages that name no server: the server of the account's
+// webhook, or PullLane. It returns "" if the account gets no events by HTTP.
 func (a *Account) EventsTo() string {
 	if a.Pull {
 		return PullLane
@@ -137,7 +137,7 @@ func (a *Account) EventsTo() string {
 	return sms.Endpoint(a.Webhook)
 }
 
-// Passwords returns those that the account may log in with.
+// Passwords returns the passwords that the account may log in with.
 func (a *Account) Passwords() []string {
 	if a.OldPassword == "" {
 		return []string{a.Password}

@@ -17,7 +17,7 @@ import (
 	"pmg/internal/passhash"
 )
 
-// A decoder fills a Config from a YAML tree. It goes on after a problem.
+// A decoder fills a Config from a YAML tree. The decoder continues after a problem.
 type decoder struct {
 	file        string
 	dir         string // the directory that relative paths of references start from
@@ -71,8 +71,8 @@ func (d *decoder) describe(path, message string) document.Problem {
 	return p
 }
 
-// ownerOf returns which entry of a list a path leads into, such as "account acme": "" if that has no name, or if the path is that
-// of the name.
+// ownerOf returns the entry of a list that a path leads into, such as "account acme". It returns "" if the
+// entry has no name, or if the path is that of the name.
 func ownerOf(d *decoder, path string) string {
 	list, rest, _ := strings.Cut(path, "[")
 	index, _, is := strings.Cut(rest, "]")
@@ -122,7 +122,7 @@ func (d *decoder) value(n ast.Node, v reflect.Value, path string, f reflect.Stru
 	}
 }
 
-// list decodes a sequence; a single value is a list of one.
+// list decodes a sequence; a single value is decoded as a list with one entry.
 func (d *decoder) list(n ast.Node, v reflect.Value, path string, f reflect.StructField) {
 	nodes := []ast.Node{n}
 	if seq, ok := n.(*ast.SequenceNode); ok {
@@ -148,7 +148,7 @@ func (d *decoder) list(n ast.Node, v reflect.Value, path string, f reflect.Struc
 	}
 }
 
-// object decodes a mapping into a struct, whose defaults it sets first.
+// object sets the defaults of a struct, and then decodes a mapping into the struct.
 func (d *decoder) object(n ast.Node, v reflect.Value, path string) {
 	shape := d.shapes.Of(v.Type())
 	v.Set(shape.Blank)
@@ -194,7 +194,7 @@ func (d *decoder) object(n ast.Node, v reflect.Value, path string) {
 	}
 }
 
-// choice returns the words that an option allows, for the message that it is missing.
+// choice returns the words that an option allows, for the message about a missing option.
 func choice(f reflect.StructField) string {
 	if words := f.Tag.Get("enum"); words != "" {
 		return ": " + oneOf(strings.Split(words, "|"))
@@ -255,7 +255,7 @@ func (d *decoder) direction(c *Connector, path string, given map[string]bool) {
 	}
 }
 
-// scalar decodes a single value: references, then type, then the checks of its tags.
+// scalar decodes a single value: it replaces references, converts the type, and checks the rules of the tags.
 func (d *decoder) scalar(n ast.Node, v reflect.Value, path string, f reflect.StructField) {
 	text, ok := document.TextOf(n)
 	if !ok {

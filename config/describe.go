@@ -28,7 +28,7 @@ type Option struct {
 // Describe lists all options in the order of the file.
 func Describe() []Option { return describe(reflect.TypeFor[Config](), Option{}, nil) }
 
-// describe lists those of a section, which is an option of a connector of its protocol alone.
+// describe appends the options of a section, which is an option only of a connector with the section's protocol.
 func describe(t reflect.Type, in Option, to []Option) []Option {
 	for f := range option.All(t) {
 		o := optionOf(f, option.Join(in.Path, option.Key(f)))
@@ -120,8 +120,8 @@ func (o Option) reload() string {
 	return "restart"
 }
 
-// WriteText describes the options whose path begins with prefix, for a terminal.
-// Shells take [] for a pattern, so it may be left out.
+// WriteText describes the options whose path begins with prefix, for a terminal. The prefix may lack [],
+// which shells take for a pattern.
 func WriteText(w io.Writer, prefix string) error {
 	plain := strings.NewReplacer("[", "", "]", "")
 	all := Describe()

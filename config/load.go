@@ -97,7 +97,7 @@ func (d *decoder) run(data []byte, o Options) (*Config, error) {
 	return c, nil
 }
 
-// findLines records where the file defines routes, and what managed files must not.
+// findLines records the lines where the file defines routes, and objects that managed files must not define again.
 func findLines(d *decoder, c *Config) {
 	for i := range c.Routes {
 		line := 0
@@ -127,7 +127,8 @@ func findLines(d *decoder, c *Config) {
 	}
 }
 
-// Defined returns where the file defines something that a managed file could, such as an account, "" if it does not.
+// Defined returns the place where the file defines an object that a managed file could define, such as an
+// account. It returns "" if the file does not.
 func (c *Config) Defined(kind, name string) string { return c.lines.defined[kind+"/"+name] }
 
 func sortByLine(ps []document.Problem) {
@@ -137,8 +138,8 @@ func sortByLine(ps []document.Problem) {
 // maxReference is the largest file that a reference may name.
 const maxReference = 64 << 10
 
-// expand replaces the references in a value: ${ENV:NAME} by the variable, and
-// ${FILE:path} by the file without its last line end.
+// expand replaces the references in a value: ${ENV:NAME} by the variable, and ${FILE:path} by the contents of
+// the file without the last line end.
 func expand(s, dir string) (string, error) {
 	var b strings.Builder
 	for {

@@ -26,7 +26,7 @@ type Flood struct {
 	Keep   int           `yaml:"keep" default:"100000" range:"1000..1000000" live:"yes" doc:"With per: recipient, the recipients that are remembered, of 96 octets each; those without a message for longest are forgotten."`
 }
 
-// String writes the limit in words.
+// String returns the limit as text.
 func (f *Flood) String() string {
 	to := "to all recipients"
 	if f.Per == PerRecipient {

@@ -164,9 +164,8 @@ func Template() string {
 	return w.String()
 }
 
-// examples writes the entries of a list. The options that an entry sets come
-// first. Each option is described in the first entry where it has an effect. Those of
-// another protocol than the entries speak have none.
+// examples writes the entries of a list. The options that an entry sets come first. Each option is described
+// in the first entry where it has an effect. Options of a protocol that no entry speaks have no effect.
 func (w *template) examples(f reflect.StructField) {
 	described := map[string]bool{}
 	for _, e := range examples[option.Key(f)] {

@@ -25,7 +25,7 @@ type Message struct {
 	Hook      string    `json:"hook" expr:"hook"`
 	Account   string    `json:"account,omitempty" expr:"account"` // account that submits the message; "": it comes from an SMSC
 	Connector string    `json:"connector" expr:"connector"`       // connector of the arrival; Send, Result: of the departure
-	From      string    `json:"from" expr:"from"`                 // its sender: an international number without '+', another one, or a name
+	From      string    `json:"from" expr:"from"`                 // sender: an international number without '+', other, or a name
 	FromTON   int       `json:"from_ton" expr:"from_ton"`         // 1: international, 5: a name
 	To        string    `json:"to" expr:"to"`                     // recipient
 	ToTON     int       `json:"to_ton" expr:"to_ton"`
@@ -35,7 +35,7 @@ type Message struct {
 	IsPart    bool      `json:"is_part,omitempty" expr:"is_part"`      // a part of a long text that the sender split
 	Priority  int       `json:"priority" expr:"priority"`              // 0: lowest
 	Tags      string    `json:"tags,omitempty" expr:"tags"`            // tags that other plugins have added, separated by a space
-	Network   string    `json:"network,omitempty" expr:"network"`      // of its recipient, or of the sender of an MO: MCC and MNC; "": not known
+	Network   string    `json:"network,omitempty" expr:"network"`      // MCC, MNC of the recipient or an MO's sender; "": unknown
 	DeliverAt time.Time `json:"deliver_at,omitzero" expr:"deliver_at"` // delivery time that the sender wants; zero: immediately
 	Arrived   time.Time `json:"arrived" expr:"arrived"`
 

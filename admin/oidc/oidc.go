@@ -1,9 +1,9 @@
-// Package oidc logs operators in at the server of their organisation, with OpenID Connect.
+// Package oidc logs operators in at their organisation's server, with OpenID Connect.
 //
 //	Begin ──► the browser logs in at the server ──► End: a code ──► the server's token ──► a name and a scope
 //
-// What is known of a login between the two lies in a cookie of the browser, signed with a key of the process: a request without a
-// login takes no memory. Logins go on with the server's keys, which are read again after an hour.
+// The state of a login in progress is in a cookie of the browser, signed with a key of the process: a request
+// without a login needs no memory. Logins use the server's keys, which are read again after an hour.
 //
 // # Start reading
 //
@@ -88,14 +88,14 @@ func New(c func() *config.OIDC, now func() time.Time) *Provider {
 	return p
 }
 
-// Errors that a browser sees, beside those of the server.
+// Errors that a browser sees, besides errors of the server.
 var (
 	ErrCrowded = errors.New("too many logins wait for the server of the organisation")
 	ErrNoRole  = errors.New("you have no role here")
 	errStale   = errors.New("this login is too old, or was begun in another browser: begin it again")
 )
 
-// A begun login is what the cookie of a browser has.
+// A begun login is the content of the browser's cookie.
 type begun struct {
 	State    string `json:"s"`
 	Nonce    string `json:"n"`
@@ -104,7 +104,8 @@ type begun struct {
 	At       int64  `json:"a"`
 }
 
-// A Cookie is what the browser keeps of a login that it has begun. Each has one of its own, so that several may be under way.
+// A Cookie is the state of a login that a browser has begun. Each login has a cookie of its own, so that
+// several logins may be in progress.
 type Cookie struct{ Name, Value string }
 
 // cookieName begins the names of cookies. The state of the login follows.
@@ -113,7 +114,8 @@ const cookieName = "pmg-login-"
 // MostBegun is how many logins of a browser are under way.
 const MostBegun = 8
 
-// Begin returns where a browser of an address logs in that wants to go on with a path, and the cookie that it has until then.
+// Begin returns the URL where a browser of an address logs in, and the browser's cookie for the time of the
+// login. Afterwards the browser continues with a path.
 func (p *Provider) Begin(ctx context.Context, from, next string) (to string, cookie Cookie, err error) {
 	ctx, done, err := p.place(ctx, from)
 	if err != nil {
@@ -133,8 +135,8 @@ func (p *Provider) Begin(ctx context.Context, from, next string) (to string, coo
 	return to, Cookie{cookieName + b.State, encode(text) + "." + encode(p.sign(text))}, nil
 }
 
-// Old returns the names of the cookies of a browser that it may not keep when it begins another login: those that are not valid
-// any more, and the oldest of too many.
+// Old returns the names of the cookies that a browser must drop when it begins another login: expired
+// cookies, and the oldest if there are too many.
 func (p *Provider) Old(r *http.Request) (names []string) {
 	var all []begun
 	for _, c := range r.Cookies() {
@@ -154,7 +156,7 @@ func (p *Provider) Old(r *http.Request) (names []string) {
 	return names
 }
 
-// CookieOf returns the cookie of the login that a browser comes back from, with no name if it has none.
+// CookieOf returns the cookie of the login that a browser returns from. The cookie's name is "" if the browser has none.
 func CookieOf(r *http.Request) (found Cookie) {
 	if c, err := r.Cookie(cookieName + r.URL.Query().Get("state")); err == nil {
 		found = Cookie{c.Name, c.Value}
@@ -169,7 +171,7 @@ type Login struct {
 	Next  string
 }
 
-// End ends the login of a browser of an address that was sent back with a query.
+// End completes the login of a browser of an address that the server has sent back with a query.
 func (p *Provider) End(ctx context.Context, from string, cookie Cookie, query url.Values) (l Login, err error) {
 	b, ok := p.read(cookie.Value)
 	if !ok || !hmac.Equal([]byte(query.Get("state")), []byte(b.State)) {
@@ -214,8 +216,8 @@ func (p *Provider) End(ctx context.Context, from string, cookie Cookie, query ur
 	return Login{Name: nameOf(claims, id.Subject) + " at " + hostOf(c.Issuer), Scope: scope, Next: b.Next}, nil
 }
 
-// spend reports whether the code of a login was not used before: a client uses it once (RFC 6749 §4.1.2), also if the browser
-// sends it again while the server has not answered.
+// spend reports whether the code of a login was not used before. A client uses a code once (RFC 6749 §4.1.2),
+// also if the browser sends it again before the server has answered.
 func (p *Provider) spend(state string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -231,7 +233,8 @@ func (p *Provider) spend(state string) bool {
 	return true
 }
 
-// hostOf returns the host of the server, which names of it end with: a local user may have the same name.
+// hostOf returns the host of the server. The names of the server's users end with the host, because a local
+// user may have the same name.
 func hostOf(issuer string) string {
 	u, err := url.Parse(issuer)
 	if err != nil {
@@ -240,7 +243,7 @@ func hostOf(issuer string) string {
 	return u.Host
 }
 
-// place takes a place among the logins under way, of which each network has a few. done gives it back.
+// place reserves a place among the logins in progress, of which each network has a few. done releases the place.
 func (p *Provider) place(ctx context.Context, from string) (_ context.Context, done func(), err error) {
 	at, _ := netip.ParseAddrPort(from)
 	network, w := turns.Network(at.Addr()), &p.waiting
@@ -312,7 +315,7 @@ func (p *Provider) sign(text []byte) []byte {
 	return h.Sum(nil)
 }
 
-// read reads a cookie that Begin has made, while it is valid.
+// read reads a cookie that Begin has made, if the cookie is valid.
 func (p *Provider) read(cookie string) (b begun, ok bool) {
 	first, second, _ := strings.Cut(cookie, ".")
 	text, err := base64.RawURLEncoding.DecodeString(first)
@@ -334,7 +337,7 @@ func nameOf(claims map[string]any, subject string) string {
 	return short(subject)
 }
 
-// short returns a text of the server without what a terminal or a log would obey, and not too much of it.
+// short returns a text of the server, shortened, and without characters that control a terminal or a log.
 func short(text string) string {
 	text = strings.Map(func(c rune) rune {
 		if c < ' ' || c >= 0x7f && c < 0xa0 {

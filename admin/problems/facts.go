@@ -2,7 +2,7 @@ package problems
 
 import "time"
 
-// Facts are what the rules look at. Counters are since the start of the gateway.
+// Facts are the input of the rules. Counters are since the start of the gateway.
 type Facts struct {
 	Started, Time time.Time
 	Stopping      bool     // the gateway is stopping: other problems do not matter
@@ -26,7 +26,7 @@ type Facts struct {
 // Receipts counts receipts of SMSCs.
 type Receipts struct{ Matched, Unmatched, Homeless int64 }
 
-// A Connector is what the rules look at of a connector.
+// A Connector is the rules' input about a connector.
 type Connector struct {
 	Name    string
 	Out     bool     // the connector leads to an SMSC
@@ -64,14 +64,14 @@ type Held struct {
 	By           string
 }
 
-// A Refusal is how often the peer of a connector has answered with a status that is no success, or how often an account's
-// messages were refused for a reason.
+// A Refusal counts a peer's answers with a status that is no success, or the messages of an account that were
+// refused for one reason.
 type Refusal struct {
 	Status string // the status or the reason
 	Count  int64
 }
 
-// An Account is what the rules look at of an account.
+// An Account is the rules' input about an account.
 type Account struct {
 	Name     string
 	Sessions int
@@ -81,7 +81,7 @@ type Account struct {
 	Refusals                  []Refusal // refused messages, by reason
 }
 
-// A Webhook is what the rules look at of the servers of an account.
+// A Webhook is the rules' input about the servers of an account.
 type Webhook struct {
 	Account     string
 	Waiting     int64
@@ -92,7 +92,7 @@ type Webhook struct {
 	DeadLetters int64
 }
 
-// A Stage is what the rules look at of a stage.
+// A Stage is the rules' input about a stage.
 type Stage struct {
 	Name   string
 	Panics int64

@@ -31,7 +31,7 @@ type hooksPage struct {
 	Replies  bool // the page shows the servers' replies
 }
 
-// A serverRow is a server that is called, with what is worked out of its times.
+// A serverRow is a server that is called, with figures derived from its times.
 type serverRow struct {
 	webhooks.Row
 	State  string
@@ -44,8 +44,9 @@ type letterRow struct {
 	Says string
 }
 
-// hooks shows the servers of an account, the last calls of those, and what they did not take in time. What they have replied
-// may be the text of a message: it is shown on request to those who may see texts, and the request is in the audit log (private).
+// hooks shows the servers of an account, their last calls, and the events that they did not take in time. A
+// server's reply may be the text of a message: replies are shown on request to users who may see texts, and
+// the request is in the audit log (private).
 func (d *details) hooks(r *http.Request) any {
 	g, p := d.server.Gateway(), hooksPage{Name: r.PathValue("name")}
 	if g.Table.Account(p.Name) == nil {

@@ -22,7 +22,7 @@ type hour struct {
 	last history.Sample
 }
 
-// An hourRow is what the samples of a few minutes have in common.
+// An hourRow is the summary of the samples of a few minutes.
 type hourRow struct {
 	From  string
 	Cells []string
@@ -34,7 +34,7 @@ const (
 	steps = int(time.Hour / step)
 )
 
-// A tableColumn is a column of the table, and how it is made of the samples of a row: their mean, or the highest.
+// A tableColumn is a column of the table, and its function of the samples of a row: their mean, or the highest.
 type tableColumn struct {
 	head    string
 	figure  int
@@ -77,7 +77,7 @@ func (h *hour) Query() string {
 	return "?" + url.Values{h.Of: {h.Name}}.Encode()
 }
 
-// hourOf returns the last hour of a connector or of an account, or of all. It is nil if there is none.
+// hourOf returns the last hour of a connector or of an account, or of the whole gateway. It returns nil if there are no samples.
 func hourOf(recorder *history.Recorder, name string) *hour {
 	series := recorder.Series(name)
 	if series == nil {

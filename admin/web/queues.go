@@ -12,7 +12,7 @@ import (
 	"pmg/internal/figuretext"
 )
 
-// A queueRow is what waits for one peer that came from one origin.
+// A queueRow counts the messages that wait for one peer and came from one origin.
 type queueRow struct {
 	Key                 string
 	State               string // of the messages
@@ -25,7 +25,7 @@ type queueRow struct {
 	Taken, Left         string // messages taken a second, and the remaining time at that rate
 }
 
-// queues shows what waits, by who it is for and where it came from.
+// queues shows waiting messages, by peer and origin.
 func (l *lists) queues(r *http.Request) any {
 	rows := queueRows(l.server.Gateway().Operate.QueueSums(l.server.Engine().Counters().Now), time.Now())
 	status := l.server.Status(false)
@@ -85,7 +85,7 @@ func queueRows(sums []operate.QueueSum, now time.Time) (rows []queueRow) {
 	return rows
 }
 
-// peer names the one that the messages wait for.
+// peer returns the name of the peer that the messages wait for.
 func (q *queueRow) peer() string {
 	switch {
 	case q.Connector != "":

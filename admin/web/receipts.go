@@ -17,7 +17,7 @@ type receiptsPage struct {
 	Operators []admin.Operator
 }
 
-// A receiptRow is what the SMSC behind a connector reports.
+// A receiptRow counts what the SMSC behind a connector reports.
 type receiptRow struct {
 	Name      string
 	Sent      int64

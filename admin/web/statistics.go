@@ -23,10 +23,10 @@ type statisticsPage struct {
 	problem
 }
 
-// mostSumRows is how many rows the page shows at most, without the one of their sum.
+// mostSumRows is the limit of the rows that the page shows, without the row of sums.
 const mostSumRows = 1000
 
-// choices are what the page can make rows for.
+// choices returns the groups by which the page can make rows.
 func choices() []string {
 	return []string{
 		"day", "hour", "month", "account", "connector", "network", "day,account", "day,connector", "month,account",

@@ -31,7 +31,7 @@ type tryPage struct {
 // IsStill reports that nothing of the page changes.
 func (*tryPage) IsStill() bool { return true }
 
-// try shows the form, with what the address of the page has of a message, which is never its text.
+// try shows the form, filled in from the page's parameters. The parameters never contain the text of the message.
 func (s *site) try(r *http.Request) any {
 	p := &tryPage{CanExplain: s.Explain != nil, Account: r.FormValue("account"), From: r.FormValue("from"), To: r.FormValue("to")}
 	if id, err := sms.ParseID(r.FormValue("id")); err == nil {
@@ -46,9 +46,9 @@ func (s *site) try(r *http.Request) any {
 	return p
 }
 
-// tries takes the form: it explains the message, or submits it and goes back to the form, which leads to its story. What is
-// wrong is shown with the form as it was filled in. A form is posted also to be explained, so that no text is part of an
-// address.
+// tries handles the form. It explains the message, or submits the message and returns to the form, which
+// links to the message's story. Errors are shown with the form as filled in. The form is also posted to
+// explain a message, so that no text is part of a URL.
 func (s *site) tries(p *page) http.HandlerFunc {
 	acts := admin.Actions()
 	act := &acts[slices.IndexFunc(acts, func(a admin.Action) bool { return a.Name == tryName })]
@@ -87,7 +87,7 @@ func (s *site) tries(p *page) http.HandlerFunc {
 	}
 }
 
-// triedText says what became of a message that was submitted.
+// triedText returns the outcome of a submitted message as text.
 func triedText(t *admin.Tried) string {
 	text := fmt.Sprintf("Message %s is accepted from %s", t.ID, t.Account)
 	if t.Parts > 1 {

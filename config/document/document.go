@@ -1,4 +1,4 @@
-// Package document reads a file of YAML, and says in plain words what is wrong with it and where.
+// Package document reads a YAML file, and reports errors and their places in plain words.
 //
 // # Start reading
 //
@@ -27,7 +27,7 @@ var marks = [...]struct{ octets, name string }{
 	{"\xfe\xff", "is UTF-16: save it as UTF-8"},
 }
 
-// Parse returns the YAML tree of a file, or nil if it has no content. lines are those of data.
+// Parse returns the YAML tree of a file, or nil if it has no content. lines are the lines of data.
 func Parse(name string, data []byte, lines []string) (ast.Node, error) {
 	if p, ok := octets(name, data, lines); !ok {
 		return nil, Problems{p}
@@ -135,7 +135,7 @@ type Problem struct {
 	Text    string // the line as in the file, without passwords
 }
 
-// A Warning is a Problem that does not keep the file from being used.
+// A Warning is a Problem that does not prevent the use of the file.
 type Warning = Problem
 
 // String formats the problem as compilers do, with the line below it.

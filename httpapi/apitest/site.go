@@ -85,7 +85,7 @@ func (s *Site) Reload(yaml string) {
 	s.Apply(Parse(s.t, yaml))
 }
 
-// Apply is Reload with what was read already.
+// Apply puts a configuration in force, as Reload does after reading it.
 func (s *Site) Apply(c *config.Config) {
 	s.t.Helper()
 	if _, err := s.Gateway.Reload(c, s.do); err != nil {
@@ -96,7 +96,7 @@ func (s *Site) Apply(c *config.Config) {
 	}
 }
 
-// Settled waits until every message has ended, and that is in the store.
+// Settled waits until the store has recorded the end of every message.
 func (s *Site) Settled() {
 	s.t.Helper()
 	testutil.Eventually(s.t, "all have ended", func() bool {
@@ -209,7 +209,7 @@ func (e *engine) dispatch(l *connector.Lane, now int64) {
 	l.Publish()
 }
 
-// An SMSC is the courier of a connector's lane: the test answers what it is given.
+// An SMSC is the courier of a connector's lane: the test answers the messages.
 type SMSC struct {
 	site      *Site
 	connector *connector.Connector
@@ -251,7 +251,7 @@ func (c *SMSC) Idle() bool {
 	return len(c.given) == 0
 }
 
-// Answer answers it.
+// Answer answers the message.
 func (t *Taken) Answer(code sms.Code, status uint32, id string) {
 	t.smsc.site.Do(t.smsc.lane, func(now int64) {
 		a := sms.Answer{Code: code, Status: status, At: now}
@@ -274,7 +274,7 @@ func (c *SMSC) Refuse() {
 	c.Take().Answer(sms.BadDestination, 11, "")
 }
 
-// Receipt brings the receipt of a message that it has taken under an id.
+// Receipt brings the receipt of a message that the SMSC has accepted with an id.
 func (c *SMSC) Receipt(id string, state sms.State) {
 	c.site.t.Helper()
 	c.brings(func(m *sms.Message) sms.Code {

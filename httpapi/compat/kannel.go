@@ -29,7 +29,7 @@ type handler struct {
 	x        *server.Exchange
 }
 
-// New returns what answers them over the gateway's rooms.
+// New returns the dialects of other gateways for a gateway.
 func New(rooms Rooms, webhooks *webhook.Service, status *Status) *Dialects {
 	return &Dialects{rooms: rooms, webhooks: webhooks, status: status}
 }
@@ -110,8 +110,8 @@ func (h *handler) sendsms() {
 	h.submitAll(orders, kannel.Answer)
 }
 
-// leftOut logs, now and then, that a request has receivers that are no numbers: the answer to its client does not
-// say so.
+// leftOut logs, at a limited rate, that a request has receivers that are no numbers: the answer to the client
+// does not report them.
 func (h *handler) leftOut(receivers []string) {
 	if len(receivers) > 0 && h.dialects.rooms.Node.Repeats.First("left out: "+h.x.Account.SystemID) {
 		h.dialects.rooms.Node.Log.Warn().Str("account", h.x.Account.SystemID).Str("connector", h.x.Connector.Name).
@@ -190,7 +190,7 @@ func later(a *httpsms.Answer) *httpsms.Answer {
 	return a
 }
 
-// notCalled logs, now and then, that a client has named a URL which its account does not allow.
+// notCalled logs, at a limited rate, that a client has named a URL that its account does not allow.
 func (h *handler) notCalled(url string) {
 	if h.dialects.rooms.Node.Repeats.First("not called: " + h.x.Account.SystemID) {
 		h.dialects.rooms.Node.Log.Warn().Str("account", h.x.Account.SystemID).Str("connector", h.x.Connector.Name).

@@ -10,7 +10,7 @@ import (
 	"pmg/protocols/httpsms/kannel"
 )
 
-// showStatus answers a request for Kannel's status, to those who show its password.
+// showStatus answers a request for Kannel's status, if the request has the status password.
 func (h *handler) showStatus(isXML bool) {
 	password := h.x.Connector.Config().HTTP.StatusPassword
 	if password == "" {
@@ -27,7 +27,7 @@ func (h *handler) showStatus(isXML bool) {
 	h.x.AnswerAsk(kannel.StatusAnswer(h.dialects.status.read(), isXML))
 }
 
-// A Status makes what Kannel's status shows.
+// A Status makes the data of Kannel's status.
 type Status struct {
 	rooms     Rooms
 	began     int64
@@ -35,7 +35,7 @@ type Status struct {
 	reached   func(*connector.Connector) int64 // since when an SMSC that is called by HTTP is reachable; 0: it is not reachable
 }
 
-// NewStatus returns what makes it.
+// NewStatus returns a Status of a gateway.
 func NewStatus(
 	rooms Rooms, addresses func(*connector.Connector) []netip.AddrPort, reached func(*connector.Connector) int64,
 ) *Status {
@@ -90,7 +90,7 @@ func (v *Status) ipOf(c *connector.Connector) string {
 	return ""
 }
 
-// smsc returns what is known of a connector to an SMSC.
+// smsc returns the state of a connector to an SMSC.
 func (v *Status) smsc(now int64, c *connector.Connector) *kannel.SMSC {
 	cfg := c.Config()
 	s := &kannel.SMSC{
@@ -106,7 +106,7 @@ func (v *Status) smsc(now int64, c *connector.Connector) *kannel.SMSC {
 	return s
 }
 
-// stateOf returns the state of a connector in Kannel's words, or for how long it has been online.
+// stateOf returns the state of a connector as Kannel names it, or the time since when it is online.
 func (v *Status) stateOf(now int64, c *connector.Connector) (state string, online time.Duration) {
 	var since int64
 	c.Links(func(l *connector.Link) {

@@ -80,7 +80,7 @@ func (w *courier) lose(why string) {
 	}
 }
 
-// carry sends the message of a slot, and reports the outcome to the lane. Nothing but the message can fail at it.
+// carry sends the message of a slot, and reports the outcome to the lane. A panic affects only the message.
 func (w *courier) carry(slots []*connector.Slot) {
 	one := worker.Answer{Slot: slots[0]}
 	one.Answer.Code = sms.Unsupported // an operation about a message: the SMSC has no request for operations
@@ -93,7 +93,7 @@ func (w *courier) carry(slots []*connector.Slot) {
 	w.worker.Report(one)
 }
 
-// send sends the message of a slot. It reports unsent if the SMSC has not taken it, and nothing can be sent now.
+// send sends the message of a slot. It reports unsent if the SMSC has not accepted the message, and nothing can be sent now.
 func (w *courier) send(s *connector.Slot) (unsent bool, a sms.Answer) {
 	rooms, m := &w.smsc.rooms, s.Leaving()
 	s.Sent = rooms.Node.Clock.Now()
@@ -162,7 +162,7 @@ func wallOf(ahead, t int64) int64 {
 	return t + ahead
 }
 
-// judge returns what follows from the answer to a message.
+// judge returns the outcome of a message that follows from the answer.
 func (w *courier) judge(t *attempt) (unsent bool, a sms.Answer) {
 	m, answer := t.message, &t.answer
 	if answer.Status == 0 {
@@ -225,10 +225,10 @@ func (w *courier) begins(m *sms.Message, v *smsc.Values, request *httpsms.Call) 
 	return number
 }
 
-// shownAnswer is how much of an answer that is no success the pdu log has, in octets.
+// shownAnswer is the number of octets of an unsuccessful answer in the pdu log.
 const shownAnswer = 200
 
-// ends writes what came of a call to the pdu log.
+// ends writes the result of a call to the pdu log.
 func (w *courier) ends(t *attempt, status uint32, id string) {
 	var p httpsms.PDU
 	p.Begin(httpsms.SubmitAnswer, t.number, status)

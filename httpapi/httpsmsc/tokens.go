@@ -11,8 +11,8 @@ import (
 	"pmg/protocols/httpsms/smsc"
 )
 
-// tokens keeps the token that calls of an SMSC need. It asks for another one shortly before that ends, and when it
-// was refused: once, however many calls wait for it. It is safe for concurrent use.
+// tokens keeps the token that calls of an SMSC need. It requests a new token shortly before the old one
+// expires, and after a refusal: one request serves all calls that wait. It is safe for concurrent use.
 type tokens struct {
 	sender *httpcall.Sender
 	call   *httpsms.Call
@@ -32,11 +32,11 @@ type asked struct {
 	why   string        // the reason why the server issued no token
 }
 
-// replaceInterval is how often a token is replaced because it was refused. Otherwise an SMSC that refuses all of
-// them would cause a request for each message.
+// replaceInterval is the least time between two replacements of refused tokens. Without it, an SMSC that
+// refuses all tokens would cause a request for each message.
 const replaceInterval = 10 * time.Second
 
-// newTokens returns what has the tokens for an SMSC, nil if it wants none.
+// newTokens returns the tokens for an SMSC, nil if the SMSC needs no tokens.
 func newTokens(c *httpsms.Call, o httpcall.Options, now func() int64) *tokens {
 	if c == nil {
 		return nil
@@ -49,8 +49,8 @@ func newTokens(c *httpsms.Call, o httpcall.Options, now func() int64) *tokens {
 	return &tokens{sender: httpcall.New(o), call: c, host: u.Host, now: now}
 }
 
-// get returns a token other than the refused one, unless that was replaced only now. It returns why there is none, or
-// an empty string.
+// get returns a token other than the refused one, unless the token was replaced only now. why is the reason
+// why there is no token, or "".
 func (t *tokens) get(ctx context.Context, refused string) (token, why string) {
 	if t == nil {
 		return "", ""
@@ -67,7 +67,7 @@ func (t *tokens) get(ctx context.Context, refused string) (token, why string) {
 	}
 }
 
-// request returns the request for a token whose outcome counts, and whether it is the caller's to be made.
+// request returns the latest request for a token, and whether the caller must send it.
 func (t *tokens) request(refused string) (r *asked, mine bool) {
 	now := t.now()
 	t.mu.Lock()

@@ -20,7 +20,7 @@ type money struct {
 	Terms     config.Balance
 }
 
-// moneyOf returns the money of the account, nil if it is not charged.
+// moneyOf returns the money of the account, nil if the account is not charged.
 func moneyOf(v *visit) *money {
 	c := &v.x.Source().Origin.Tally.Credit
 	t := c.Terms()
@@ -42,7 +42,7 @@ func moneyOf(v *visit) *money {
 	return m
 }
 
-// A balance is the model of the page of that name. The author of a payment and its comment are for operators alone.
+// A balance is the model of the page of that name. Only operators see the author of a payment and its comment.
 type balance struct {
 	Money    *money
 	Payments []credit.Payment // payments, the latest first

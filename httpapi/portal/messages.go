@@ -15,7 +15,7 @@ import (
 // mostListed is how many messages a page lists.
 const mostListed = 50
 
-// A messages is the model of the page that lists them.
+// A messages is the model of the page that lists messages.
 type messages struct {
 	Q, State, Since, Until string
 	States                 []string
@@ -24,7 +24,7 @@ type messages struct {
 	Next                   string // the query of the next page; "": this page is the last
 }
 
-// messagesOf lists the messages that the request asks for: those to a number, or the one with an id.
+// messagesOf lists the messages that the request selects: those to a number, or the message with an id.
 func messagesOf(v *visit) (any, *own.Problem) {
 	values := v.x.Request.URL.Query()
 	m := messages{
@@ -78,7 +78,7 @@ func messagesOf(v *visit) (any, *own.Problem) {
 	return m, nil
 }
 
-// A message is the model of the page about one.
+// A message is the model of the page about one message.
 type message struct {
 	own.Known
 	Deliveries []webhooks.Attempt

@@ -25,7 +25,7 @@ type overview struct {
 	Sessions []session
 }
 
-// A session is one of the account's clients.
+// A session is a session of one of the account's clients.
 type session struct {
 	Protocol, Remote, Kind string
 	Since                  time.Time

@@ -33,7 +33,7 @@ type statistics struct {
 	CSV      template.URL
 }
 
-// periods are what rows are made for.
+// periods returns the periods of the rows.
 func periods() []string { return []string{"day", "month", "hour"} }
 
 func (v *visit) statisticsDir() string { return v.rooms().Node.Config().Stats.Dir }
@@ -63,7 +63,7 @@ func (v *visit) sums(q stats.Query) ([]stats.Row, *own.Problem) {
 	return rows, nil
 }
 
-// asked reads what the request asks for.
+// asked reads the parameters of the request.
 func (v *visit) asked() (url.Values, stats.Query, *own.Problem) {
 	values := v.x.Request.URL.Query()
 	q := stats.Query{By: []string{"day"}}

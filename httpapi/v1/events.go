@@ -26,9 +26,9 @@ const (
 	comeBack    = time.Second      // after which a client is asked to come back
 )
 
-// An eventStream sends a client the events of its account as they come (server-sent events). A client that cannot
-// acknowledge while it listens does so when it comes back: Last-Event-ID names the last event that it has. So a stream
-// ends when nothing was acknowledged for too long.
+// An eventStream sends a client the events of its account as they come (server-sent events). A client that
+// cannot acknowledge while it listens acknowledges when it comes back: Last-Event-ID names the last event
+// that the client has. Therefore a stream ends when nothing was acknowledged for too long.
 //
 //	goes ──stop: no acknowledgement, login, shutdown──► over ──► ended: its events are held for pullAgain,
 //	  └──the client goes, or does not read─────────────────────────▲    or given back immediately
@@ -57,7 +57,7 @@ func (s *eventStream) stop() {
 	}
 }
 
-// beginStream begins a stream. It returns why it may not begin, nil if it does.
+// beginStream begins a stream. It returns the reason why the stream may not begin, nil if it may.
 func (p *Pulls) beginStream(s *eventStream) *own.Problem {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -93,8 +93,8 @@ func (p *Pulls) hold(s *eventStream, l *connector.Lane, slot *connector.Slot, no
 	return true
 }
 
-// endStream ends a stream, to which its lane gives nothing any more. The events that it has sent are held, so that its
-// client can come back and say which it has. The others, rest, are given back.
+// endStream ends a stream; its lane sends nothing more. The events that the stream has sent are held, so that
+// the client can come back and name the last one that it has. The other events, rest, are given back.
 func (p *Pulls) endStream(s *eventStream, l *connector.Lane, rest []*connector.Slot, now int64) {
 	var back []held
 	p.mu.Lock()
@@ -119,8 +119,8 @@ func (p *Pulls) endStream(s *eventStream, l *connector.Lane, rest []*connector.S
 	p.end(back, true)
 }
 
-// left returns the stream that a client has left, by its last event, and the number of that event in it. It returns nil
-// if the event is not known.
+// left returns the stream that a client has left, by its last event, and the number of the event in the
+// stream. It returns nil if the event is unknown.
 func (of *pulled) left(last string) (s *eventStream, number int) {
 	if h := of.held[last]; h.stream != nil {
 		return h.stream, h.number
@@ -138,8 +138,8 @@ func (of *pulled) left(last string) (s *eventStream, number int) {
 	return nil, 0
 }
 
-// resume acknowledges the events of a stream up to the last one that its client names when it comes back. Later ones
-// are sent again. An event that is not known any more, after a restart for instance, says nothing.
+// resume acknowledges the events of a stream up to the last event, which the client names when it comes back.
+// Later events are sent again. An unknown event, for instance after a restart, is ignored.
 func (p *Pulls) resume(account, last string) {
 	var had, back []held
 	p.mu.Lock()
@@ -170,7 +170,7 @@ func (p *Pulls) resume(account, last string) {
 	p.end(back, true)
 }
 
-// stop ends a stream from without: its login does not hold any more, or an operator or a shutdown ends it.
+// stop ends a stream from outside: the login is no longer valid, or an operator or a shutdown ends the stream.
 func (p *Pulls) stop(s *eventStream) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -190,7 +190,7 @@ func (h *handler) wantsStream() bool {
 
 const streamType = "text/event-stream"
 
-// streamEvents sends events as they come, until the client goes. At most that many are sent and not acknowledged.
+// streamEvents sends events as they come, until the client goes. At most most events are sent and not acknowledged.
 func (h *handler) streamEvents(most int) {
 	l := h.fetchedFrom()
 	if l == nil {
@@ -238,7 +238,7 @@ func (h *handler) streamEvents(most int) {
 	t.run(h.x.Request.Context())
 }
 
-// mayStream reports whether the client of a stream may still have its account's events.
+// mayStream reports whether the client of a stream may still get its account's events.
 func (h *handler) mayStream() bool {
 	a := h.api.rooms.Routes.Account(h.x.Account.SystemID)
 	return a != nil && a.Pull && h.isStillKnown(config.ReadScope)
