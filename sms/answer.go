@@ -2,8 +2,7 @@ package sms
 
 import "sync/atomic"
 
-// An Answer is a peer's answer to a message, or the reason why there is none. The gateway
-// settles the message by it.
+// An Answer is a peer's answer to a message, or the reason why no answer came. It determines how the gateway settles the message.
 type Answer struct {
 	Code   Code
 	Status uint32 // the protocol's own value of Code
@@ -11,8 +10,7 @@ type Answer struct {
 	At     int64  // Unix nanoseconds
 }
 
-// A Tally counts an account's messages, over all connectors. It is safe for
-// concurrent use.
+// A Tally contains the counters of an account's messages, over all connectors. It is safe for concurrent use.
 type Tally struct {
 	Counters[atomic.Int64]
 	Credit  Credit

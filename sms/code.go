@@ -84,11 +84,10 @@ func (r *Refusal) Append(b []byte) []byte {
 	return append(append(append(b, '('), strings.ReplaceAll(r.Step, " ", "_")...), ')')
 }
 
-// Retryable reports whether the same message may succeed if it is sent again later.
+// Retryable reports whether the same message may succeed when it is sent again later.
 func (c Code) Retryable() bool { return c.Failure() != Permanent }
 
-// A Failure is the kind of a code: it says whether a message that was not taken is sent again,
-// and when.
+// A Failure is the kind of a code: it determines whether a message that was not accepted is sent again, and when.
 type Failure uint8
 
 // The kinds.

@@ -35,7 +35,7 @@ const (
 	Class3        // on an attached device
 )
 
-// A Notify is the set of outcomes of which the sender wants a receipt, as bits.
+// A Notify is the set of outcomes, as bits, for which the sender wants a receipt.
 type Notify uint8
 
 // The outcomes.
@@ -57,9 +57,9 @@ const (
 	Scheduled                          // the message waits for DeliverAt, and is counted as scheduled
 	Settled                            // the message has its outcome, although the message is still in a queue
 	HasReport                          // the message is a receipt whose text is a Report
-	// its text is in another alphabet than it came in, so the native part's coding is not the text's
+	// the text was converted to another alphabet, so that the coding in the native part is no longer that of the text
 	Converted
-	// it is a receipt if its message is known: its text alone says so, which a person may have written
+	// the message is a receipt if its message is known: only its text looks like a receipt, which a person may have written
 	ByText
 )
 
@@ -67,26 +67,26 @@ const (
 // stored messages, so their meaning never changes. Package protocols lists them.
 type Protocol uint8
 
-// An Origin is the account and the connector that messages come from. There is one for
-// each pair, which all its messages share.
+// An Origin is the account and the connector that messages come from. All messages of a pair share one Origin.
 type Origin struct {
 	Account   string // system_id of the client; empty for an SMSC
 	Connector string // the connector that the messages arrived on
 	Tally     *Tally // counters of the account, for all connectors
-	// Parameters are those of SMPP that the account's messages get; nil: none. All origins of the account share them.
+	// Parameters are the parameters of SMPP that are added to the account's messages; nil: none. All origins
+	// of the account share them.
 	Parameters *Parameters
 }
 
 // IsClient reports whether the messages come from a client, not from an SMSC.
 func (o *Origin) IsClient() bool { return o.Account != "" }
 
-// Parameters are optional parameters of SMPP, in its own octets. They may be replaced while others read them.
+// Parameters are optional parameters of SMPP, in wire format. They may be replaced while others read them.
 type Parameters struct{ octets atomic.Pointer[[]byte] }
 
-// Set replaces them.
+// Set replaces the parameters.
 func (p *Parameters) Set(octets []byte) { p.octets.Store(&octets) }
 
-// Added returns the octets of the parameters that the messages get, nil if there are none.
+// Added returns the octets of the parameters that are added to the messages, nil if there are none.
 func (o *Origin) Added() []byte {
 	if o == nil || o.Parameters == nil {
 		return nil
@@ -167,8 +167,8 @@ func (m *Message) Set(source, dest Address, text []byte) {
 	m.putTail(tail)
 }
 
-// SetNative says by which protocol the message came, and copies the part of it that only a peer
-// of the same protocol understands; most messages have none. It must be called after Set.
+// SetNative sets the protocol by which the message came, and copies the native part, which only a peer of the
+// same protocol understands; most messages have no native part. It must be called after Set.
 func (m *Message) SetNative(p Protocol, native []byte) {
 	tail := m.cutTail()
 	at := m.nativeAt()
@@ -248,11 +248,10 @@ func (m *Message) Native(p Protocol) []byte {
 	return part(m.octets(), m.nativeAt(), m.nativeAt()+int(m.native))
 }
 
-// Protocol returns the protocol that the message came by, or 0 if it came by none or that is
-// not known.
+// Protocol returns the protocol by which the message came, 0 if it came by no protocol or an unknown one.
 func (m *Message) Protocol() Protocol { return m.protocol &^ inTail }
 
-// NativePart returns the part that belongs to a protocol, and which protocol that is.
+// NativePart returns the native part, and the protocol to which the part belongs.
 func (m *Message) NativePart() (Protocol, []byte) { return m.Protocol(), m.Native(m.Protocol()) }
 
 func part(b []byte, from, to int) []byte {
@@ -274,7 +273,7 @@ func Earlier(a, b int64) int64 {
 	return a
 }
 
-// ForgetAttempts makes the message one that was never tried. How often it was written stays.
+// ForgetAttempts makes the message one that was never tried. The number of writes, Sends, is not reset.
 func (m *Message) ForgetAttempts() {
 	m.Attempts, m.Earlier, m.Losses, m.Throttles, m.NotBefore = 0, 0, 0, 0, 0
 	m.Tried, m.TriedOf = 0, 0
@@ -289,8 +288,8 @@ func (m *Message) Account() string {
 	return m.Origin.Account
 }
 
-// IsReply reports whether the gateway answers a mobile with the message: nobody has submitted it. It leaves by the connector
-// that it has as its origin.
+// IsReply reports whether the message is the gateway's own answer to a mobile: nobody has submitted it. It
+// leaves by the connector of its origin.
 func IsReply(m *Message) bool {
 	return m.Kind == Submit && m.Origin != nil && !m.Origin.IsClient()
 }
@@ -314,8 +313,7 @@ func (m *Message) Size() int64 {
 	return messageSize + spillSize + int64(cap(*m.spill))
 }
 
-// maxPart is how many octets the text of a part takes at most, with its header: one for each
-// septet.
+// maxPart is the limit of the octets that the text of a part uses, with its header: one for each septet.
 const maxPart = 160
 
 // SizeInParts returns how many octets of memory the parts take, at most, in which the message will
@@ -327,7 +325,7 @@ func (m *Message) SizeInParts() int64 {
 	return int64(m.Parts) * (messageSize + spillSize + int64(len(m.octets())-int(m.text)) + maxPart)
 }
 
-// Release returns the message to its pool. It must not be used afterwards.
+// Release returns the message to its pool. The caller must not use the message afterwards.
 func (m *Message) Release() {
 	if p := m.pool; p != nil {
 		p.put(m)

@@ -25,7 +25,7 @@ var stateNames = [states]string{
 	"rejected", "skipped",
 }
 
-// StateCount is how many states there are, NoState too.
+// StateCount is the number of states, including NoState.
 const StateCount = int(states)
 
 // States lists every State but NoState in order, for tables and tests that must cover all.
@@ -37,7 +37,7 @@ func States() []State {
 	return all
 }
 
-// String returns the state's name as it stands in metrics and logs.
+// String returns the state's name in metrics and logs.
 func (s State) String() string {
 	if s < states {
 		return stateNames[s]
@@ -45,9 +45,9 @@ func (s State) String() string {
 	return "unknown"
 }
 
-// Final reports whether no other state follows. StateAccepted is final by the specification of
-// SMPP. But most peers mean by it that their network took the message, and report its outcome
-// later. So it is not.
+// Final reports whether no other state can follow. StateAccepted is not final here, although it is by the
+// specification of SMPP: most peers mean by it that their network accepted the message, and report the
+// outcome later.
 func (s State) Final() bool {
 	switch s {
 	case NoState, StateScheduled, StateEnroute, StateAccepted:

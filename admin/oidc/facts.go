@@ -10,7 +10,7 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// The facts are the parts of the server's metadata that the library does not know.
+// The facts are the server's metadata, as far as logins use them.
 type facts struct {
 	Methods []string `json:"token_endpoint_auth_methods_supported"`
 	Scopes  []string `json:"scopes_supported"`

@@ -51,7 +51,7 @@ type Connector struct {
 // SlowAnswer is the time, in seconds, in which 95 of 100 answers should come.
 const SlowAnswer = 5
 
-// Trouble is why sessions of a connector are missing.
+// Trouble is the reason why sessions of a connector are missing.
 type Trouble struct {
 	Reason      string
 	Since, Next time.Time // Next is the time of the next attempt

@@ -17,7 +17,7 @@ type Form struct {
 	Most      int // octets of text, without a header, that fit into a message of the protocol; 0: any number
 }
 
-// HasRoom reports whether the text of a message that is not split can be sent.
+// HasRoom reports whether the text of a message fits into one message of the protocol without splitting.
 func (f *Form) HasRoom(m *sms.Message) bool {
 	text := m.Text()
 	n := len(text)
@@ -27,7 +27,7 @@ func (f *Form) HasRoom(m *sms.Message) bool {
 	return f.Most == 0 || n <= f.Most
 }
 
-// Missing says what becomes of a text that has characters which an alphabet lacks.
+// Missing is the treatment of a text with characters that an alphabet lacks.
 type Missing uint8
 
 // The values of Missing.
@@ -37,7 +37,7 @@ const (
 	Refuse                       // the message is refused
 )
 
-// Long says what becomes of a text that is too long for one short message.
+// Long is the treatment of a text that is too long for one short message.
 type Long uint8
 
 // The values of Long.
@@ -51,7 +51,7 @@ const (
 	Auto                 // as Split8 for messages that clients submit by HTTP, otherwise as Pass
 )
 
-// An EncodeAs says which of the alphabets that a peer reads it is sent.
+// An EncodeAs selects, among the alphabets that a peer reads, the alphabet of a text.
 type EncodeAs uint8
 
 // The values of EncodeAs.
@@ -62,8 +62,7 @@ const (
 	AsUCS2                     // all texts are sent in UCS-2
 )
 
-// New returns the form of a peer with that default alphabet, whose protocol can name the
-// others.
+// New returns the form of a peer with a default alphabet, whose protocol can also name the alphabets others.
 func New(byDefault sms.Alphabet, others sms.Alphabets, as EncodeAs) *Form {
 	f := &Form{Default: byDefault, ASCII: sms.ASCII}
 	ucs2 := sms.NewAlphabets(sms.UCS2)

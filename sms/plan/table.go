@@ -1,6 +1,6 @@
 package plan
 
-// plans are the numbering plans by country code. They are made of libphonenumber.
+// plans are the numbering plans by country code, generated from libphonenumber.
 var plans = [1000]plan{
 	1:   1 << 10,                                                                                   // US
 	7:   1<<10 | 1<<14,                                                                             // RU

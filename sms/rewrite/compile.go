@@ -9,13 +9,13 @@ import (
 	"unicode/utf8"
 )
 
-// MaxAddress is the longest address that a rule may make: what the protocols have at most.
+// MaxAddress is the length of the longest address that a rule may make: the maximum of the protocols.
 const MaxAddress = 64
 
 // Rules are the rules of one direction, compiled.
 type Rules struct{ rules []rule }
 
-// A rule is a rule that has been checked.
+// A rule is a rule that was checked.
 type rule struct {
 	number    int  // index of the rule in the configuration
 	source    bool // the rule is for the source
@@ -32,7 +32,7 @@ type rule struct {
 	deny      *list  // nil: none is kept out
 }
 
-// A piece is a part of a replacement: a text, and then what a group matched.
+// A piece is a part of a replacement: a text, followed by the match of a group.
 type piece struct {
 	text  string
 	group int // -1: none
@@ -94,7 +94,7 @@ func (c *compiler) compile() rule {
 	return r
 }
 
-// combination checks that the rule is for one address and does one thing.
+// combination checks that the rule is for one address and has one effect.
 func (c *compiler) combination() {
 	changes := c.given(
 		"replace", c.Replace, "prefixes", strings.Join(c.Prefixes, ","), "strip", c.Strip, "add", c.Add, "set", c.Set,
@@ -134,7 +134,7 @@ func (c *compiler) combination() {
 	}
 }
 
-// given returns those names whose value is not empty, of a list of names and values.
+// given returns the names with a non-empty value, of a list of names and values.
 func (c *compiler) given(pairs ...string) (names []string) {
 	for i := 0; i < len(pairs); i += 2 {
 		if pairs[i+1] != "" {

@@ -8,13 +8,13 @@ import (
 	"pmg/sms"
 )
 
-// A Source is who sends a part and to whom. Parts of one message have the same.
+// A Source is the sender and the recipient of a part. Parts of one message have the same Source.
 type Source struct {
 	Account  string // account, or connector for messages from an SMSC
 	From, To sms.Address
 }
 
-// An Outcome says what Joiner.Add did with a part.
+// An Outcome is what Joiner.Add did with a part.
 type Outcome uint8
 
 // The outcomes.
@@ -34,9 +34,9 @@ type Limits struct {
 	Timeout int64 // nanoseconds from the first part, after which the others are not waited for
 }
 
-// A Joiner keeps the parts of long messages until all are there. V is the caller's value of a part.
-// The caller passes the time; time that goes backwards counts as standing still. A Joiner is not
-// safe for concurrent use.
+// A Joiner stores the parts of long messages until all parts have come. V is the caller's value of a part.
+// The caller passes the time; a time that goes backwards counts as standing still. A Joiner is not safe for
+// concurrent use.
 type Joiner[V any] struct {
 	limits   Limits
 	sets     map[string]*set[V]
@@ -53,7 +53,7 @@ type Joiner[V any] struct {
 	given []V    // values that the last call returned
 }
 
-// A set is the parts that are there of one message.
+// A set contains the parts of a message that have come.
 type set[V any] struct {
 	key      string
 	account  string
@@ -71,14 +71,13 @@ type part[V any] struct {
 	there bool
 }
 
-// What a set and its key take without parts, and the place of a part without its value,
-// in octets, about.
+// Approximate sizes in octets: of a set and its key without parts, and of a part's place without the value.
 const (
 	setOctets  = 256
 	partOctets = 32
 )
 
-// Sets that are kept for their next use, and for how many parts they may have room.
+// Limits of the sets that are kept for reuse, and of the parts for which they have room.
 const (
 	maxFree = 64
 	maxKeep = 16
@@ -95,15 +94,14 @@ func NewJoiner[V any](l Limits) *Joiner[V] {
 	}
 }
 
-// Add takes the part of a message. By its text, which is not kept, a part that was sent twice
-// differs from one of another message with the same reference. size is how many octets the value
-// takes.
+// Add adds a part of a message. The part's text, which is not stored, distinguishes a repeated part from a
+// part of another message with the same reference. size is the size of the value in octets.
 //
-// With Complete, values are those of all parts in their order; with Replaced, those of the
-// parts that are given up. They are valid until the next call.
+// With Complete, values are the values of all parts in order; with Replaced, the values of the parts that are
+// given up. They are valid until the next call.
 //
-// The caller calls Expire before, so that no part joins a message whose time is over. Parts
-// with different totals belong to different messages (3GPP TS 23.040 §9.2.3.24.1).
+// The caller calls Expire before, so that no part joins an expired message. Parts with different totals
+// belong to different messages (3GPP TS 23.040 §9.2.3.24.1).
 func (j *Joiner[V]) Add(now int64, from Source, p Part, text []byte, v V, size int) (o Outcome, values []V) {
 	j.begin(now)
 	if !p.Valid() {
@@ -150,9 +148,8 @@ func (j *Joiner[V]) Add(now int64, from Source, p Part, text []byte, v V, size i
 	return o, values
 }
 
-// Expire returns the values of the parts of a message whose time is over, in their order,
-// or false if there is none. They are valid until the next call. At math.MaxInt64 the time
-// of every message is over.
+// Expire returns the values of the parts of an expired message, in order. It returns false if no message has
+// expired. The values are valid until the next call. At math.MaxInt64 every message has expired.
 func (j *Joiner[V]) Expire(now int64) (values []V, ok bool) {
 	j.begin(now)
 	if j.oldest == nil || j.oldest.deadline > max(j.now, now) {
@@ -161,7 +158,7 @@ func (j *Joiner[V]) Expire(now int64) (values []V, ok bool) {
 	return j.give(j.oldest), true
 }
 
-// begin forgets what the last call returned.
+// begin drops the values that the last call returned.
 func (j *Joiner[V]) begin(now int64) {
 	if now != math.MaxInt64 {
 		j.now = max(j.now, now)
@@ -212,7 +209,7 @@ func (j *Joiner[V]) newSet(account string, total int) *set[V] {
 	return s
 }
 
-// give forgets a message and returns its values.
+// give removes a message and returns its values.
 func (j *Joiner[V]) give(s *set[V]) []V {
 	for i := range s.parts {
 		if s.parts[i].there {
