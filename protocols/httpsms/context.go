@@ -2,10 +2,10 @@ package httpsms
 
 import "pmg/sms"
 
-// A Context is that of a message: what its client gets back with each call.
+// A Context is the context of a message, which its client gets back with each call.
 type Context = sms.Context
 
-// A Field is one of a Context.
+// A Field is a field of a Context.
 type Field = sms.Field
 
 // The names of fields. The numbers are part of stored messages, so their meaning never changes.

@@ -8,7 +8,7 @@ import (
 	"pmg/sms"
 )
 
-// A Request is a request as it was read, for a dialect to make Orders of.
+// A Request is a request as it was read, from which a dialect makes Orders.
 type Request struct {
 	Method, Path, Query string // parts of the URL; Query is the part behind the '?'
 	Header              map[string][]string
@@ -23,7 +23,7 @@ func (r *Request) Get(name string) string {
 	return ""
 }
 
-// An Answer is what a request is answered with.
+// An Answer is the answer to a request.
 type Answer struct {
 	Status      int
 	ContentType string
@@ -31,7 +31,7 @@ type Answer struct {
 	Body        []byte
 }
 
-// A Result is what became of an Order.
+// A Result is the result of an Order.
 type Result struct {
 	ID    uint64   // of the message, if Code is OK
 	Code  sms.Code // OK, or the reason of the refusal
@@ -39,7 +39,7 @@ type Result struct {
 	Parts int      // number of short messages
 }
 
-// An Event is what a client is called with: the outcome of a message, or a message for the client.
+// An Event is the content of a call to a client: the outcome of a message, or a message for the client.
 type Event struct {
 	ID        uint64 // id of the message, as the client knows it
 	Attempt   uint64 // number of the event, which stays the same when the event is sent again
@@ -48,8 +48,9 @@ type Event struct {
 	Network   string // network of the mobile, MCC and MNC; "": unknown, or hidden from the client
 	At        int64  // Unix nanoseconds
 
-	// Report says what became of a message, for the client that wrote From and To. Its State is
-	// sms.StateEnroute when an SMSC has taken it; then Report.ID is the SMSC's id, if clients see that, and Status its answer.
+	// Report is the outcome of a message, for the client that wrote From and To. Its State is
+	// sms.StateEnroute when an SMSC has accepted the message; then Report.ID is the SMSC's id, if clients see
+	// ids, and Status is the SMSC's answer.
 	Report   *sms.Report // the outcome of a message; nil: the event is a message from a mobile
 	From, To sms.Address
 	Status   uint32
@@ -60,8 +61,8 @@ type Event struct {
 	Message *sms.Message // from a mobile
 }
 
-// AnswerOf reads sms.Report.Answer: the status with which an SMSC has refused a message, and its name; or why the gateway
-// has given it up.
+// AnswerOf reads sms.Report.Answer: the status with which an SMSC has refused a message, and its name; or the
+// reason why the gateway has given the message up.
 func AnswerOf(answer []byte) (status uint32, reason string) {
 	if len(answer) < 4 {
 		return 0, ""

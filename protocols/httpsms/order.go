@@ -94,7 +94,7 @@ func address(text string, sender bool) (a sms.Address, ok bool) {
 	return a, true
 }
 
-// isName reports whether a text has no more characters than a name, and none that is a control.
+// isName reports whether a text is at most as long as a name may be, and has no control characters.
 func isName(text string) bool {
 	return utf8.ValidString(text) && utf8.RuneCountInString(text) <= maxAlpha && !strings.ContainsFunc(text, unicode.IsControl)
 }

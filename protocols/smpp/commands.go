@@ -57,8 +57,7 @@ const (
 	smsc             // the server
 )
 
-// A state is a state of a session (§2.2), as bits so that a command can name
-// those that it is allowed in.
+// A state is a state of a session (§2.2), as bits, so that a command can name a set of states.
 type state uint8
 
 const (

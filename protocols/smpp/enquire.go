@@ -6,8 +6,8 @@ import (
 	"pmg/protocols"
 )
 
-// A keepalive checks whether the peer is alive (§4.11). Any PDU of the peer shows that it is,
-// not only an enquire_link_resp.
+// A keepalive checks whether the peer is alive (§4.11). Any PDU of the peer shows that the peer is alive, not
+// only an enquire_link_resp.
 type keepalive struct {
 	heard    int64  // time of the peer's last PDU; later if the session was not read
 	asked    int64  // when the unanswered enquire_link was sent; 0: no enquire_link is unanswered

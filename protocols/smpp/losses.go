@@ -25,7 +25,7 @@ const (
 	lostParameters // the first of parameters
 )
 
-// notSent is the text of a field of which nothing is left.
+// notSent is the text of a field that is lost completely.
 const notSent = "Not sent."
 
 // losses lists all that a message may lose between SMPP and another protocol.
@@ -93,7 +93,7 @@ func (d *Driver) Protocol() sms.Protocol { return protocols.SMPP }
 // Losses implements protocols.Converter.
 func (d *Driver) Losses() []protocols.Loss { return losses }
 
-// classless are the alphabets of which no data_coding names a class.
+// classless are the alphabets for which no data_coding can name a class.
 const classless sms.Alphabets = 1<<sms.ASCII | 1<<sms.Latin1 | 1<<sms.Cyrillic | 1<<sms.Hebrew
 
 // Lacks implements protocols.Converter.

@@ -86,7 +86,7 @@ func (p *PDU) Other() Fields {
 	return x.other
 }
 
-// Parameters returns the optional parameters in wire format. Function TLVs iterates over them.
+// Parameters returns the optional parameters in wire format. Function TLVs iterates over the parameters.
 func (p *PDU) Parameters() []byte {
 	switch {
 	case commands[p.ID.row()].carriesMessage():
@@ -111,7 +111,7 @@ type Error struct {
 // Error implements error.
 func (e *Error) Error() string { return e.Text }
 
-// Err returns why the PDU cannot be read, or nil if it can.
+// Err returns the error of a PDU that cannot be read, or nil.
 func (p *PDU) Err() *Error {
 	if !p.hasExtras {
 		return nil
@@ -265,9 +265,10 @@ func (p *PDU) Decode(b []byte) error {
 	return nil
 }
 
-// readable makes p a PDU that cannot be read, with the fields that can be read all the same: those
-// of a message in front of its optional parameters, the id in an answer to one, and the version in an answer to a login. Some
-// SMSCs write NULs behind the text, or an id without its NUL, or a parameter that is longer than the PDU.
+// readable makes p a PDU that cannot be read, with those fields that are readable: those of a message in
+// front of its optional parameters, the id in an answer to a message, and the version in an answer to a
+// login. Some SMSCs write NULs behind the text, or an id without its NUL, or a parameter that is longer than
+// the PDU.
 func (p *PDU) readable(b []byte, e *Error) error {
 	_ = p.fail(b, e)
 	body := commands[p.ID.row()].body
@@ -346,7 +347,7 @@ func lengthError(n uint32) string {
 	return "command_length is larger than a PDU may be" + looksLike(n)
 }
 
-// looksLike returns what a peer may speak whose first four octets are n, in place of SMPP.
+// looksLike returns the protocol that a peer may speak instead of SMPP, if its first four octets are n.
 func looksLike(n uint32) string {
 	what := ""
 	switch string(binary.BigEndian.AppendUint32(nil, n)) {

@@ -123,9 +123,9 @@ func (s *session) unanswered(c *command, p *PDU) protocols.Action {
 	return protocols.Action{Kind: protocols.Alert}
 }
 
-// takesPart reports whether a message counts although something behind it cannot be read. A deliver
-// of an SMSC does, because else it would be lost, or come again and again. A submit of a client is
-// refused, unless there are only NULs, which some clients write behind each text.
+// takesPart reports whether a message counts although the octets after it cannot be read. A deliver of an
+// SMSC counts, because otherwise it would be lost, or come again and again. A submit of a client is refused,
+// unless the unreadable octets are only NULs, which some clients write behind each text.
 func (s *session) takesPart(p *PDU) bool {
 	e := p.Err()
 	return e.Behind && commands[p.ID.row()].carriesMessage() && (s.peer == smsc || e.Padded)

@@ -162,7 +162,7 @@ func StatusName(number uint32) string {
 	return ""
 }
 
-// Meaning returns what a command_status means, and of which kind it is.
+// Meaning returns the meaning and the kind of a command_status.
 func (d *Driver) Meaning(number uint32) string {
 	if s := findStatus(number); s != nil && number != StatusOK {
 		return s.text + "; " + s.code.Failure().String()

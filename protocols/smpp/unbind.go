@@ -11,7 +11,7 @@ type logout struct {
 // begun reports whether the side has begun to log out.
 func (l *logout) begun() bool { return l.since != 0 }
 
-// answeredBy reports whether p is the response to it.
+// answeredBy reports whether p is the response to the unbind.
 func (l *logout) answeredBy(p *PDU) bool { return l.begun() && p.SequenceNumber == l.sequence }
 
 // Unbind implements protocols.Session.

@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// What a frame begins and ends with.
+// The octets at the beginning and the end of a frame.
 const (
 	stx = 2
 	etx = 3
@@ -57,7 +57,7 @@ func (d *Driver) Frame(b []byte) (int, error) {
 	return len(b) + 1, nil
 }
 
-// frame reads the frame around the fields and returns what is wrong with it.
+// frame reads the frame around the fields and returns its error.
 func (p *PDU) frame(b []byte) *Error {
 	switch {
 	case len(b) < minFrame || b[0] != stx || b[len(b)-1] != etx:

@@ -30,7 +30,7 @@ type PDU struct {
 	SM     SM      // operations 01, 02, 03, 30 and 51 to 58
 }
 
-// extras is what few PDUs have.
+// extras are the fields that few PDUs have.
 type extras struct {
 	login  Login
 	alert  Alerting
@@ -68,7 +68,7 @@ type Error struct {
 // Error implements error.
 func (e *Error) Error() string { return e.Text }
 
-// Err returns why the PDU cannot be read, or nil if it can.
+// Err returns the error of a PDU that cannot be read, or nil.
 func (p *PDU) Err() *Error {
 	if !p.hasExtras {
 		return nil
@@ -111,7 +111,7 @@ func (p *PDU) number(w *Walk, f Field) int {
 	return digits(p.get(f))
 }
 
-// digits reads a decimal number, -1 if it is none.
+// digits reads a decimal number, -1 for an invalid number.
 func digits(b []byte) int {
 	if len(b) == 0 {
 		return -1

@@ -95,7 +95,7 @@ func stateOf(dst byte, rsn int) sms.State {
 	return sms.StateUndeliverable
 }
 
-// findReason returns the row of a reason, or nil if it is an operator's own.
+// findReason returns the row of a reason, or nil for an operator's own reason.
 func findReason(rsn int) *Reason {
 	for i := range reasons {
 		if int(reasons[i].Number) == rsn {

@@ -62,7 +62,7 @@ func fieldsOf(names ...string) (fields []field) {
 	return fields
 }
 
-// check returns what is wrong with parameters, empty if nothing is.
+// check returns the error of parameters, empty if they are valid.
 func check(p *params, fields []field) string {
 	for _, name := range p.names {
 		if !slices.ContainsFunc(fields, func(f field) bool { return f.name == name }) {

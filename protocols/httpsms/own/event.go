@@ -12,7 +12,7 @@ import (
 	"pmg/sms/userdata"
 )
 
-// An Event is what a webhook is called with, in the form of Standard Webhooks.
+// An Event is the body of a call to a webhook, in the form of Standard Webhooks.
 type Event struct {
 	ID        string    `json:"id,omitempty"` // id of an event in a batch; a single event has it in the header webhook-id
 	Type      string    `json:"type"`
@@ -20,7 +20,7 @@ type Event struct {
 	Data      any       `json:"data"`
 }
 
-// A Status is what became of a message: the data of an event whose type is "message." and the state.
+// A Status is the state of a message: the data of an event whose type is "message." and the state.
 type Status struct {
 	ID           string     `json:"id"`
 	Reference    string     `json:"client_reference,omitempty"`
@@ -64,7 +64,7 @@ type Part struct {
 // Tell returns the call for one event.
 func Tell(e *httpsms.Event) *httpsms.Call { return tell(e.Context.URL, EventOf(e)) }
 
-// TellAll returns one call for several events: they are the data of its own event.
+// TellAll returns one call for several events: the events are the data of an event of the call itself.
 func TellAll(url string, at int64, events []Event) *httpsms.Call {
 	return tell(url, Event{Type: batchType, Timestamp: wall(at), Data: events})
 }
@@ -76,7 +76,7 @@ func Test(url, account string, at int64) *httpsms.Call {
 	}{account}})
 }
 
-// LowBalance returns the call that informs a client that its balance is below what its account calls low.
+// LowBalance returns the call that informs a client that its balance is below the threshold of its account.
 func LowBalance(url, account string, balance, low sms.Money, at int64) *httpsms.Call {
 	return tell(url, Event{Type: lowType, Timestamp: wall(at), Data: struct {
 		Account string `json:"account"`
@@ -136,8 +136,8 @@ func report(e *httpsms.Event) Event {
 	return Event{Type: TypeOf(e), Timestamp: wall(e.At), Data: d}
 }
 
-// reported returns the state that an event shows. A receipt of a message that is still under way says no more than
-// that the network has it.
+// reported returns the state that an event shows. A receipt for a message that is still under way only means
+// that the network has the message.
 func reported(e *httpsms.Event) string {
 	switch s := e.Report.State; {
 	case e.Taken:
@@ -151,7 +151,7 @@ func reported(e *httpsms.Event) string {
 	}
 }
 
-// inbound returns what brings a message from a mobile.
+// inbound returns the event with a message from a mobile.
 func inbound(e *httpsms.Event) Event {
 	m := e.Message
 	d := Received{
@@ -192,7 +192,7 @@ func tell(url string, e Event) *httpsms.Call {
 	return &httpsms.Call{Method: http.MethodPost, URL: url, Header: [][2]string{{"Content-Type", "application/json"}}, Body: body}
 }
 
-// wall returns a time as JSON has it: in UTC, with milliseconds.
+// wall returns a time in the form for JSON: in UTC, with milliseconds.
 func wall(nanoseconds int64) time.Time {
 	return time.Unix(0, nanoseconds).UTC().Truncate(time.Millisecond)
 }

@@ -7,7 +7,7 @@ import (
 	"pmg/sms"
 )
 
-// A Known is what is known of a message that was accepted.
+// A Known is the known facts about a message that was accepted.
 type Known struct {
 	ID           string     `json:"id"`
 	Reference    string     `json:"client_reference,omitempty"`
@@ -27,8 +27,8 @@ type Known struct {
 	Connector    string     `json:"connector,omitempty"` // connector by which the message was sent
 }
 
-// KnownOf returns what is known of a message: its addresses as its client wrote them, its context, and its times by the
-// wall clock. Those that are 0 are left out.
+// KnownOf returns the known facts about a message: its addresses as its client wrote them, its context, and
+// its times by the wall clock. Times that are 0 are left out.
 func KnownOf(id uint64, source, dest sms.Address, context []byte, state string, accepted, sendAt, expires int64) Known {
 	c, _ := sms.ReadContext(context)
 	return Known{

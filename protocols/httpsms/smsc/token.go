@@ -59,17 +59,18 @@ type Token struct {
 	Lasts time.Duration // lifetime of the token; 0: the token is valid until the SMSC refuses it
 }
 
-// longestToken is how long a token may be, in octets. Headers of requests have room for it.
+// longestToken is the limit of the length of a token, in octets. Headers of requests have room for it.
 const longestToken = 16 << 10
 
-// tokenErrors are the errors that a server may answer in place of a token (RFC 6749 §5.2). Nothing else of its
-// answer is shown, because it may repeat the secrets that were sent.
+// tokenErrors are the errors that a server may answer in place of a token (RFC 6749 §5.2). Nothing else of
+// the answer is shown, because it may repeat the secrets that were sent.
 var tokenErrors = []string{
 	"invalid_request", "invalid_client", "invalid_grant", "unauthorized_client", "unsupported_grant_type", "invalid_scope",
 }
 
-// ReadToken reads the answer to a request for a token. It returns why there is none in words that follow the name of
-// a server, or an empty string. The type of the token is not looked at: some servers have names of their own for Bearer.
+// ReadToken reads the answer to a request for a token. why is the reason why there is no token, as text that
+// follows the name of a server, or "". The type of the token is ignored: some servers have names of their own
+// for Bearer.
 func ReadToken(status int, body []byte) (t Token, why string) {
 	var said struct {
 		Token   string          `json:"access_token"`
@@ -93,5 +94,5 @@ func ReadToken(status int, body []byte) (t Token, why string) {
 	return t, ""
 }
 
-// longestLife is for how long a token is used, whatever its server says.
+// longestLife is the limit of the time for which a token is used, whatever its server declares.
 const longestLife = 24 * time.Hour
