@@ -93,7 +93,7 @@ func operators(forms []receipts.IDForm) (all []Operator) {
 	return all
 }
 
-// A Condition is how a connector is.
+// A Condition is the state of a connector.
 type Condition struct {
 	State   string   `json:"state"`             // listening, closed; held, up, connecting, failing, idle; removed
 	Trouble *Trouble `json:"trouble,omitempty"` // the reason why the connector has no session, or fewer sessions than configured

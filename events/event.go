@@ -59,8 +59,8 @@ func kindName(k sms.Kind) string {
 	return "submit"
 }
 
-// An Event is how a message has ended. Empty fields are left out of the line. Times are
-// Unix nanoseconds by the wall clock; 0 means that there is none.
+// An Event describes how a message has ended. Empty fields are left out of the line. Times are Unix
+// nanoseconds by the wall clock; 0 means unknown.
 type Event struct {
 	Number uint64
 	ID     uint64 // of the message
@@ -89,8 +89,8 @@ type Event struct {
 	Part, Parts uint8     // with Parts > 1, the message is part number Part, from 0, of a split message
 }
 
-// A BalanceEvent is what has become of the balance of an account beside the prices of its messages: what it was charged for a
-// message was given back, or the balance has become low. At is by the wall clock.
+// A BalanceEvent is a change of an account's balance other than by prices: a charge for a message was given
+// back, or the balance has become low. At is by the wall clock.
 type BalanceEvent struct {
 	Number  uint64
 	ID      uint64 // of the message; 0: the balance is low
@@ -101,7 +101,7 @@ type BalanceEvent struct {
 	At      int64
 }
 
-// A Delivery is what a receipt says about another message.
+// A Delivery is the content of a receipt about another message.
 type Delivery struct {
 	Client       uint64 // id of the message, as the client knows it; 0: unknown
 	Peer         []byte // the SMSC's id of the message, if Client is 0
@@ -246,7 +246,7 @@ func appendText[T string | []byte](b []byte, name string, text T) []byte {
 // secondLayout is RFC 3339 up to the second.
 const secondLayout = "2006-01-02T15:04:05"
 
-// A clock prints times, most of which are in the same second as the one before.
+// A clock prints times, most of which are in the same second as the previous one.
 type clock struct {
 	second int64
 	text   [len(secondLayout) + 4]byte // room for a year beyond 9999

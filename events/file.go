@@ -61,7 +61,7 @@ func readMark(dir string) (uint64, error) {
 	return number, nil
 }
 
-// writeMark writes it, whole or not at all.
+// writeMark writes the mark, completely or not at all.
 func (w *Writer) writeMark(number uint64) error {
 	path := filepath.Join(w.o.Dir, markName)
 	err := wholefile.Replace(path, func(to io.Writer) error { _, err := fmt.Fprintln(to, number); return err })
@@ -71,7 +71,7 @@ func (w *Writer) writeMark(number uint64) error {
 	return err
 }
 
-// A content is what a file of events holds.
+// A content is the content of a file of events.
 type content struct {
 	good    int64  // octets up to the end of the last valid line
 	last    uint64 // number of the last valid line; 0: there is no valid line
@@ -184,9 +184,9 @@ func (w *Writer) find(first uint64) error {
 	return err
 }
 
-// happens is called with what happens to the file. Before the next one is begun, the number of the
-// last event is on disk, because nothing else says it when the rotated files have been taken away.
-// What was not synced of a removed file is appended to the next one.
+// happens is called for each event of the file. Before a new file is begun, the number of the last event is
+// on disk, because no other record remains when the rotated files were taken away. Unsynced events of a
+// removed file are appended to the next file.
 func (w *Writer) happens(e logfile.Event) error {
 	if e == logfile.Checked {
 		return nil
@@ -215,7 +215,7 @@ func (w *Writer) happens(e logfile.Event) error {
 	return nil
 }
 
-// findDir makes the directory again if it was removed, or takes another one that is in its place.
+// findDir makes the directory again if it was removed, or uses another directory in its place.
 func (w *Writer) findDir() error {
 	mine, err := w.dir.Stat()
 	if err != nil {

@@ -8,11 +8,11 @@ import (
 	"pmg/pdulog"
 )
 
-// removed stands in place of what was removed from an event.
+// removed replaces values that were removed from an event.
 const removed = `"*"`
 
-// AppendRedacted appends a line without the numbers that are to be removed, and reports whether that is another one. The line
-// stays an event with its own number. There are no texts in events.
+// AppendRedacted appends a line without the numbers that are to be removed, and reports whether the line has
+// changed. The line stays an event with its own number. Events contain no texts.
 func AppendRedacted(b, line []byte, r *pdulog.Redaction) (_ []byte, changed bool) {
 	var name []byte
 	for rest := line; ; {

@@ -7,7 +7,7 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// Figures are what a pool has done since its start, and how long things took in the last one to two minutes.
+// Figures are the counters of a pool since its start, and durations of the last one to two minutes.
 type Figures struct {
 	Asked    int64
 	Failed   int64 // questions without a verdict: on_failure has decided
@@ -33,7 +33,7 @@ type Times struct {
 	Min, Mean, P50, P99, Max time.Duration
 }
 
-// longestTime is the longest time that differs from longer ones.
+// longestTime is the longest duration that is recorded; longer durations count as longestTime.
 const longestTime = 10 * time.Minute
 
 // A timer collects durations over the last one to two minutes.

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// The hooks: where a message is when plugins are asked about it.
+// The hooks: the stages of a message at which plugins are asked.
 const (
 	Accept = "accept" // a client submits the message; the client's answer waits for the verdict
 	MO     = "mo"     // an SMSC delivers the message, which a mobile has sent
@@ -20,7 +20,7 @@ const (
 // Hooks returns the names of all hooks.
 func Hooks() []string { return []string{Accept, MO, Send, Result, Receipt, Login, Network} }
 
-// A Message is what a plugin sees of a message. Its fields are variables of expressions, and members of JSON.
+// A Message is a plugin's view of a message. Its fields are variables of expressions, and members of JSON.
 type Message struct {
 	Hook      string    `json:"hook" expr:"hook"`
 	Account   string    `json:"account,omitempty" expr:"account"` // account that submits the message; "": it comes from an SMSC
@@ -39,7 +39,8 @@ type Message struct {
 	DeliverAt time.Time `json:"deliver_at,omitzero" expr:"deliver_at"` // delivery time that the sender wants; zero: immediately
 	Arrived   time.Time `json:"arrived" expr:"arrived"`
 
-	// Of Send and Result its id in logs and events, of a receipt that of the message that it is about, as its client knows it.
+	// ID is, for Send and Result, the id in logs and events; for Receipt the id, as the client knows it, of the
+	// message that the receipt is about.
 	ID    string `json:"id,omitempty" expr:"id"`
 	Part  int    `json:"part,omitempty" expr:"part"`   // of Send and Result, from 1
 	Parts int    `json:"parts,omitempty" expr:"parts"` // Send, Result: number of parts, if the gateway has split the message
@@ -56,14 +57,14 @@ type Message struct {
 // A Quick plugin decides by itself, mostly in less time than it takes to pass a message to another goroutine.
 type Quick interface {
 	Plugin
-	// Try is Ask where nothing may wait. It reports false if it would take longer.
+	// Try is Ask for callers that may not wait. It reports false if the answer would take longer.
 	Try(m *Message) (v Verdict, done bool, err error)
 }
 
 // A Plugin decides about messages. It is safe for concurrent use.
 type Plugin interface {
-	// Ask returns the verdict about a message. An error says that there is none. It returns soon after ctx has ended.
+	// Ask returns the verdict about a message. An error means that there is no verdict. Ask returns soon after ctx has ended.
 	Ask(ctx context.Context, m *Message) (Verdict, error)
-	// Close ends what belongs to the plugin. Nothing is asked afterwards.
+	// Close ends the plugin's processes and connections. No question follows.
 	Close()
 }

@@ -17,7 +17,7 @@ import (
 	"pmg/internal/figuretext"
 )
 
-// Speeds are the rates of counters of accounts, and of the peers of queues, by name.
+// speeds are the rates of counters of accounts, and of the peers of queues, by name.
 type speeds struct {
 	mu sync.Mutex
 	of map[string]*rates
@@ -80,7 +80,7 @@ func firstOf(all []admin.Session, filter string) sessionRows {
 	return sessionRows{all[:min(len(all), most)], max(0, len(all)-most), filter}
 }
 
-// Details make the pages about one object.
+// details make the pages about one object.
 type details struct {
 	server *admin.Server
 }

@@ -52,7 +52,7 @@ func (s *site) pages() []page {
 	return all
 }
 
-// Lists make the pages that list objects of a kind.
+// lists make the pages that list objects of a kind.
 type lists struct {
 	server      *admin.Server
 	queueSpeeds speeds
@@ -108,7 +108,7 @@ func firstAccounts(all []admin.Account, of func(*admin.Account) float64) []admin
 // shortest is the time over which rates are measured at least.
 const shortest = 1500 * time.Millisecond
 
-// Rates are the growth rates of counters, measured between calls of of.
+// rates are the growth rates of counters, measured between calls of of.
 type rates struct {
 	mu     sync.Mutex
 	at     time.Time

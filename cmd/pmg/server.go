@@ -90,8 +90,7 @@ func startServerOn(cfg *config.Config, log zerolog.Logger, opened stages.Listene
 	return s, nil
 }
 
-// startEngine starts what moves the messages of all connectors: the pipeline those of sessions, and httpapi those of
-// requests.
+// startEngine starts the engines of all connectors: the pipeline for sessions, and httpapi for requests.
 func startEngine(g *gateway.Gateway, o httpapi.Options) (gateway.Engine, error) {
 	pipeline, err := stages.StartOn(g, stages.Options{Opened: o.Opened, Holds: o.Holds})
 	if err != nil {
@@ -147,7 +146,7 @@ func (s *server) reload(cfg *config.Config) ([]config.Change, error) {
 	return changed.Options, nil
 }
 
-// maxChanges is how many changes one line of the log names.
+// maxChanges is the limit of changes that one line of the log names.
 const maxChanges = 50
 
 // logChanges logs in one line the options that a reload has changed and those that need a

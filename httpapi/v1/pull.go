@@ -50,7 +50,7 @@ func NewPulls(engine worker.Engine, now func() int64, ends <-chan struct{}) *Pul
 	return &Pulls{engine: engine, now: now, ends: ends, of: map[string]*pulled{}}
 }
 
-// Pulled are the fetched events of an account.
+// pulled are the fetched events of an account.
 type pulled struct {
 	waiting int // requests, and streams
 	held    map[string]held

@@ -33,8 +33,8 @@ type verdict struct {
 	slow, gone bool
 }
 
-// verdicts has them; the first one that fits counts. What looks permanent is not: servers are deployed wrongly, and
-// mended.
+// verdicts are the meanings of statuses; the first verdict that fits counts. Errors that look permanent are
+// temporary, because servers may be deployed wrongly, and repaired.
 var verdicts = []verdict{
 	{from: 200, to: 299, code: sms.TemporaryFailure}, // success, but without the body that is required
 	{from: 408, to: 408, code: sms.TemporaryFailure},
@@ -48,7 +48,7 @@ var verdicts = []verdict{
 // keptBody is how many octets of an answer an Outcome has.
 const keptBody = 256
 
-// judge returns what an answer means. One that broke off counts by its status if nobody reads its body.
+// judge returns the meaning of an answer. A truncated answer counts by its status if the body is not needed.
 func judge(call *httpsms.Call, a *Answer) Outcome {
 	if a.Err != "" && (a.Status == 0 || call.Taken != nil || call.Replied != nil) {
 		o := Outcome{Code: sms.TemporaryFailure, Err: a.Err, Slow: a.slow}
@@ -86,7 +86,7 @@ func judge(call *httpsms.Call, a *Answer) Outcome {
 // maxDestination is how many octets of the destination of a redirect are shown.
 const maxDestination = 200
 
-// destination returns where a redirect leads, without what may be secret.
+// destination returns the target of a redirect, without parts that may be secret.
 func destination(from, location string) string {
 	base, err := url.Parse(from)
 	if err != nil || location == "" {

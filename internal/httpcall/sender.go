@@ -18,7 +18,7 @@ import (
 	"pmg/protocols/httpsms"
 )
 
-// Options say how a Sender reaches servers, and bound what it takes of them.
+// Options define how a Sender reaches servers, and limit what a Sender accepts from them.
 type Options struct {
 	TLS            *tls.Config   // of https; nil: the machine's authorities
 	Dial           Dial          // opens connections; nil: to the host of the URL
@@ -38,7 +38,7 @@ type Options struct {
 // A Dial opens a connection.
 type Dial func(ctx context.Context, network, address string) (net.Conn, error)
 
-// A Control is called with each address, behind all resolving. Its error forbids the connection.
+// A Control is called with each address, after name resolution. An error forbids the connection.
 type Control func(network, address string, c syscall.RawConn) error
 
 // Bounds of a call, and of the connections that are kept for the next one.
@@ -108,11 +108,11 @@ type Answer struct {
 	never bool // the call cannot be made, now or later
 }
 
-// errSlow is why a context ends whose call has taken too long.
+// errSlow is the reason why the context of a slow call ends.
 var errSlow = errors.New("the call has taken too long")
 
-// Send makes a call. Unless calls may come twice, no part of it is sent a second time: a call that fails when it was on its way
-// may have arrived.
+// Send makes a call. Unless calls may come twice, no part of a call is sent a second time: a call that fails
+// on its way may have arrived.
 func (s *Sender) Send(ctx context.Context, call *httpsms.Call) Answer {
 	a := s.send(ctx, call)
 	if a.Err != "" {
@@ -121,7 +121,7 @@ func (s *Sender) Send(ctx context.Context, call *httpsms.Call) Answer {
 	return a
 }
 
-// send makes a call. An answer has both a status and an error if it broke off behind its header.
+// send makes a call. An answer that is truncated after its header has a status and an error.
 func (s *Sender) send(ctx context.Context, call *httpsms.Call) (a Answer) {
 	ctx, cancel := context.WithTimeoutCause(ctx, s.options.Timeout, errSlow)
 	defer cancel()
@@ -193,8 +193,8 @@ func (s *Sender) failed(ctx context.Context, a *Answer, err error) {
 	}
 }
 
-// HTTP returns a client with the bounds of the Sender, for libraries that make calls of their own. A GET follows as many
-// redirects; other calls, which may have secrets, follow none.
+// HTTP returns a client with the bounds of the Sender, for libraries that make calls of their own. A GET
+// follows at most redirects redirects; other calls, which may contain secrets, follow none.
 func (s *Sender) HTTP(redirects int) *http.Client {
 	return &http.Client{
 		Timeout: s.options.Timeout, Transport: bounded{s.transport, s.options.MaxBody},
@@ -225,7 +225,7 @@ func (t bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 	return a, err
 }
 
-// Try opens a connection to a server and closes it. It returns an empty string if that succeeds, else why it does not.
+// Try opens a connection to a server and closes it. It returns "" if that succeeds, and otherwise the reason of the failure.
 func (s *Sender) Try(ctx context.Context, u *url.URL) string {
 	ctx, cancel := context.WithTimeoutCause(ctx, s.options.ConnectTimeout, errSlow)
 	defer cancel()

@@ -43,8 +43,7 @@ type Dir struct {
 	names       sync.Mutex    // held while rotated files are removed, or replaced by Edit
 }
 
-// NewDir returns the directory at path. what is what its logs are, in errors. Nothing is
-// created.
+// NewDir returns the directory at path. what is the name of its logs in errors. Nothing is created.
 func NewDir(path, what string, o Options) *Dir {
 	if o.MaxTotal > 0 && (o.MaxSize == 0 || o.MaxSize > o.MaxTotal) {
 		o.MaxSize = o.MaxTotal

@@ -14,10 +14,9 @@ import (
 
 // A retention removes and compresses the rotated files of one log.
 //
-// The log's writer itself removes old files at every rotation, so that the limits of Options hold
-// however slowly files are compressed. The retention's own goroutine compresses files
-// afterwards, the newest first, because that is kept longest. It stops compressing a file
-// that is removed.
+// The log's writer itself removes old files at every rotation, so that the limits of Options hold however
+// slowly files are compressed. The retention's own goroutine compresses files afterwards, the newest first,
+// because the newest file is kept longest. The goroutine stops compressing a file that is removed.
 type retention struct {
 	dir     *Dir
 	name    string         // of the log
@@ -45,8 +44,7 @@ func (r *retention) Start() {
 	go r.run(r.quit, r.ended)
 }
 
-// Stop ends what Start began, and waits for it. It interrupts a compression, which the next Start
-// does again.
+// Stop ends the goroutine of Start, and waits for its end. It interrupts a compression, which the next Start repeats.
 func (r *retention) Stop() {
 	close(r.quit)
 	<-r.ended
@@ -161,8 +159,7 @@ func (r *retention) trim(extra int64) ([]Segment, error) {
 // names returns the names that a segment may have: plain and compressed.
 func (s Segment) names() []string { return []string{s.plain(), s.plain() + packedSuffix} }
 
-// size returns how many bytes a segment takes, without a file that is being compressed, for
-// which reserve counts.
+// size returns the bytes of a segment, without the compressed file that is being written, which reserve counts.
 func (s Segment) size() (n int64) {
 	for _, path := range s.names() {
 		if st, err := os.Lstat(path); err == nil {
@@ -203,7 +200,7 @@ func (r *retention) compressAll(quit chan struct{}) error {
 	}
 }
 
-// compressOne compresses the newest plain segment. It reports whether there was one.
+// compressOne compresses the newest plain segment. It reports false if there is no such segment.
 func (r *retention) compressOne(quit chan struct{}) (bool, error) {
 	s, cancel, err := r.choose()
 	if err != nil || cancel == nil {

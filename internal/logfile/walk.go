@@ -15,14 +15,13 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// A Key is a hash by which lines are found (see Hash), and the times between which they are looked for, in
-// microseconds.
+// A Key is a hash by which lines are searched (see Hash), with the period to search, in microseconds.
 type Key struct {
 	Hash     uint64
 	From, To int64 // 0: any time
 }
 
-// fits reports whether lines of a time from from to to may be those that are looked for.
+// fits reports whether a block with lines from from to to may contain lines of the key's period.
 func (k *Key) fits(from, to int64) bool {
 	return (k.To == 0 || from == 0 || from <= k.To) && (k.From == 0 || to == 0 || to >= k.From)
 }
@@ -31,7 +30,7 @@ func (k *Key) fits(from, to int64) bool {
 type Walk struct {
 	Since, Until time.Time // files and blocks without lines between these are left out; zero: none is
 
-	// What was read: octets of lines, and of those of files without an index, which was made here.
+	// Statistics of the reading: octets of lines, and octets of files without an index, which were indexed here.
 	Octets, Indexed int64
 
 	logs  *Logs
@@ -223,7 +222,7 @@ func (w *Walk) wants(b *Block, keys []Key) bool {
 	return len(keys) == 0 || slices.ContainsFunc(keys, func(k Key) bool { return k.fits(b.From, b.To) && b.has(k.Hash) })
 }
 
-// open opens a file, unless it is open, and finds its blocks. A file that is gone has none.
+// open opens a file, unless it is open, and finds its blocks. A missing file has no blocks.
 func (w *Walk) open(f *walked) error {
 	if f.opened {
 		return nil
@@ -257,7 +256,7 @@ func (w *Walk) open(f *walked) error {
 	return err
 }
 
-// index makes the blocks of a file behind those that are known.
+// index makes the blocks of a file that follow the known blocks.
 func (w *Walk) index(f *walked) error {
 	from := int64(0)
 	if n := len(f.blocks); n > 0 && !f.Packed { // the last block may not be full yet
@@ -346,7 +345,7 @@ func (w *Walk) read(f *walked, n int) ([]byte, error) {
 	return w.text, err
 }
 
-// readFrom reads a block of a file that must be read from its beginning.
+// readFrom reads a block of a file that must be read from the beginning.
 func (w *Walk) readFrom(f *walked, b *Block) error {
 	r, err := f.reader(0)
 	if err != nil {

@@ -50,7 +50,7 @@ func (f *Fields) Append(b []byte, full bool) []byte {
 	return append(b, f.hidden...)
 }
 
-// Text returns the field "text" of a line that was read; nil: there is none.
+// Text returns the field "text" of a line that was read; nil: the line has no text.
 func (f *Fields) Text() []byte { return f.text }
 
 // Reset removes all fields.

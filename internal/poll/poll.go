@@ -153,14 +153,14 @@ func (p *Poller) setErr(err error) {
 	}
 }
 
-// Look fetches ready descriptors without waiting. Its error is that of Wait.
+// Look fetches ready descriptors without waiting. It returns the same error as Wait.
 func (p *Poller) Look() error {
 	p.events = p.events[:0]
 	p.fetch()
 	return p.err
 }
 
-// Wake ends a Wait, or the next one if none is going on.
+// Wake ends a Wait, or the next Wait if none is running.
 func (p *Poller) Wake() {
 	if !p.woken.Swap(true) {
 		_ = p.file.SetReadDeadline(time.Unix(1, 0)) // an error shows in the next Wait

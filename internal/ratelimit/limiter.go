@@ -40,7 +40,7 @@ func (l *Limiter) Reserve(now int64) int64 {
 	return max(due-l.slack-now, 0)
 }
 
-// Wait returns what Reserve would, without taking a place.
+// Wait returns the result that Reserve would return, without taking a place.
 func (l *Limiter) Wait(now int64) int64 {
 	if l.interval == 0 {
 		return 0

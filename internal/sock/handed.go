@@ -81,7 +81,7 @@ func (l Listening) Share() (net.Listener, error) {
 	return Listening{FD: fd, Addr: l.Addr}.Listener()
 }
 
-// Is reports whether Listen would listen on the socket's address if it were given this one.
+// Is reports whether Listen would listen on the socket's address if it were called with address.
 func (l Listening) Is(address string) bool {
 	a, err := net.ResolveTCPAddr("tcp", address)
 	if err != nil || a.Port != 0 && a.Port != int(l.Addr.Port()) {

@@ -1,6 +1,6 @@
 package sortedset
 
-// RunSize is how many items are sorted at a time. It takes less than 10 ms.
+// RunSize is the number of items that are sorted at a time. Sorting them takes less than 10 ms.
 const RunSize = 1 << 16
 
 // A Run returns its items in the order of their keys, one at each call, and reports whether there was one.

@@ -40,7 +40,7 @@ func newProcess() *process {
 	return &process{answers: make(chan plugin.Verdict, 1), killed: make(chan struct{}), ended: make(chan struct{})}
 }
 
-// hasEnded reports whether it is not to be asked any more.
+// hasEnded reports whether the process must not be asked any more.
 func (p *process) hasEnded() bool {
 	select {
 	case <-p.killed:

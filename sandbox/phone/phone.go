@@ -15,7 +15,7 @@ import (
 	phonenumber "pmg/sms/number"
 )
 
-// Bounds on what is kept.
+// Bounds on the stored texts.
 const (
 	mostNumbers = 100
 	mostTexts   = 200 // of a number

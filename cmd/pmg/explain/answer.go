@@ -101,7 +101,7 @@ func (a *answer) String() string {
 	return b.String()
 }
 
-// policy says which of several ways a message takes.
+// how returns the sentence that explains which of several ways a message takes, "" if all ways lead to one target.
 func (r *route) how(ways []way) string {
 	switch {
 	case len(ways) == 0 || ways[0].target == ways[len(ways)-1].target:
