@@ -46,13 +46,13 @@ type Counter interface {
 	Save(now bool) (at time.Time, err error)
 }
 
-// asked is what the Writer's goroutine is asked for, beside what it does on its own.
+// asked contains the requests to the Writer's goroutine, in addition to its own work.
 type asked struct {
 	reopen atomic.Bool
 	closes chan chan error // channels of callers that wait for a new file
 }
 
-// A Store is what events are read from.
+// A Store is the source of events.
 type Store interface {
 	// Events passes committed events with numbers above after to f, and returns the last
 	// number.

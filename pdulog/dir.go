@@ -23,7 +23,7 @@ const (
 	closeWait = 5 * time.Second
 )
 
-// ErrNoAnswer says that a disk did not answer in the time that Close waits for it.
+// ErrNoAnswer means that a disk did not answer within the time for which Close waits.
 var ErrNoAnswer = errors.New("the disk has not answered")
 
 // A Dir is the directory of one gateway's pdu logs. It is safe for concurrent use.
@@ -91,14 +91,14 @@ func (d *Dir) Open(connector string) (*File, error) {
 	return f, nil
 }
 
-// add makes a writer for a name that has none. The caller holds d.mu, and starts the writer.
+// add makes a writer for a name that has no writer. The caller holds d.mu, and starts the writer.
 func (d *Dir) add(name string) *writer {
 	w := newWriter(d, name)
 	d.writers[name] = w
 	return w
 }
 
-// writer returns the writer of a name. If there is none, it makes and starts one.
+// writer returns the writer of a name. If the name has no writer, it makes and starts a writer.
 func (d *Dir) writer(name string) *writer {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -89,7 +89,7 @@ func (f *File) Line(now int64, instance int, received bool, p protocols.PDU, s S
 	}
 }
 
-// limitOf returns what limits the lines of a session, nil if nothing does.
+// limitOf returns the limit of a session's lines, nil if there is no limit.
 func (f *File) limitOf(s Standing, about *About) *strangers {
 	switch {
 	case s != LoggedIn:
@@ -175,8 +175,7 @@ func (f *File) Retire() {
 // Lines returns how many lines were written.
 func (f *File) Lines() uint64 { return f.written.Load() }
 
-// Lost returns how many lines were not written, or were written to a file that had been
-// removed.
+// Lost returns the number of lines that were not written, or were written to a file that had been removed.
 func (f *File) Lost() uint64 { return f.lost.Load() }
 
 // Errors returns how many operations on the file failed.
@@ -189,8 +188,7 @@ func (f *File) RemovedEarly() int64 { return f.w.file.RemovedEarly() }
 // disk does not answer. It interrupts a compression, which the next Open does again.
 func (f *File) Close() error { return f.dir.close([]*File{f}) }
 
-// end hands the last lines to the writer. It returns the channel on which the writer reports
-// when they are safe on disk.
+// end hands the last lines to the writer. It returns the channel on which the writer reports when the lines are safe on disk.
 func (f *File) end() <-chan error {
 	done := make(chan error, 1)
 	if f.closed {

@@ -14,7 +14,7 @@ type strangers struct {
 // 5000 usual lines, and adds up to 30 MB per minute.
 const strangerOctets = 500_000
 
-// admit reports whether there is room for another line.
+// admit reports whether there is room for another line in this second.
 func (s *strangers) admit(now int64) bool {
 	if second := now / int64(time.Second); second != s.second {
 		s.second, s.octets = second, 0

@@ -232,7 +232,7 @@ func (t *tail) passed(mine os.FileInfo) error {
 	}
 	first := segments[0]
 	if !first.Packed {
-		// They differ, so another program has moved our file.
+		// The files differ, so that another program has moved our file.
 		if st, err := os.Stat(first.Path); err == nil && !os.SameFile(mine, st) {
 			return nil
 		}
@@ -260,8 +260,8 @@ func (t *tail) stopAfter(until time.Time) {
 	}
 }
 
-// back moves a tail that has not begun forward to a place with at least n matching lines
-// after it, so that the last n lines are found without reading all files.
+// back moves a tail that has not begun forward to a position with at least n matching lines after it, so that
+// the last n lines are found without reading all files.
 func (t *tail) back(n int, match func(line []byte) bool) error {
 	segments, err := t.later()
 	if err != nil {
@@ -314,8 +314,8 @@ func (t *tail) near(octets int64) error {
 	return nil
 }
 
-// backIn returns such a place in one file, with the number of matching lines after it. It
-// tries larger and larger pieces of the file's end.
+// backIn returns such a position in one file, with the number of matching lines after it. It reads larger and
+// larger pieces from the end of the file.
 func (t *tail) backIn(s logfile.Segment, n int, match func(line []byte) bool) (found int, from int64, err error) {
 	var size int64
 	if st, err := os.Stat(s.Path); err == nil && !s.Packed {

@@ -23,11 +23,11 @@ type Finder struct {
 	Wide   bool          // messages are found that only the events know
 	Logs   *logfile.Logs // index of files, which is kept between searches; nil: none
 
-	// Waiting returns where messages wait, as far as that is known; nil: it is not.
+	// Waiting returns the queue entries of messages, as far as they are known; nil: unknown.
 	Waiting func(ctx context.Context, ids []uint64) []operate.StoredMessage
 }
 
-// A Found is what a search has found.
+// A Found is the result of a search.
 type Found struct {
 	Lines   [][]byte  // lines of the pdu logs, in the order of their times
 	Stories []*Story  // stories, in the order of their first lines
@@ -38,7 +38,7 @@ type Found struct {
 
 // A Query says which messages are meant.
 type Query struct {
-	// the gateway's id, the UUID in its place, an SMSC's id, a client's reference, or a number; "": the latest messages
+	// What is the gateway's id, the same id as a UUID, an SMSC's id, a client's reference, or a number; "": the latest messages
 	What       string
 	IsID       bool     // What is an id and no number, even if it has only digits
 	Account    string   // of messages with a number, and of the latest; "": all
@@ -48,8 +48,8 @@ type Query struct {
 	Until      time.Time // exclusive
 }
 
-// Search finds messages. Digits are first taken for a number. Where ctx ends before all files were read, it returns
-// what it has found.
+// Search finds messages. Digits are first read as a number. If ctx ends before all files were read, Search
+// returns the messages found so far.
 func (f *Finder) Search(ctx context.Context, q Query) (*Found, error) {
 	if id, err := httpsms.ParseID(q.What); err == nil && !strings.EqualFold(q.What, sms.FormatID(id)) { // the clients' form
 		ours := q
@@ -79,7 +79,7 @@ func (f *Finder) Search(ctx context.Context, q Query) (*Found, error) {
 	return found, err
 }
 
-// known reports whether there is more than an id that was asked for.
+// known reports whether the story has more than the id that was searched for.
 func (s *Story) known() bool { return len(s.Steps) > 0 || s.Waits != nil }
 
 func (f *Finder) find(ctx context.Context, t *pdulog.Trace) (*Found, error) {

@@ -9,7 +9,7 @@ import (
 	"pmg/pdulog"
 )
 
-// A Story is what became of a message.
+// A Story is the history of a message.
 type Story struct {
 	ID          string // id of the message; "": the gateway has refused the message
 	Account     string // account of the client that submitted the message; "": an SMSC delivered it, or no line names the account
@@ -25,10 +25,10 @@ type Story struct {
 	Network         string // MCC and MNC; "": no network, or no event names one
 }
 
-// A What is what happened in a step.
+// A What is the kind of a step.
 type What string
 
-// What happens to a message.
+// The kinds of steps.
 const (
 	Accepted       What = "accepted"        // the gateway accepted the message from a client or an SMSC
 	Refused        What = "refused"         // the gateway did not
@@ -44,7 +44,7 @@ const (
 	Ended          What = "ended"           // outcome of the message, from the event
 )
 
-// A Step is one of the things that happened to a message. Fields that its What has no use for are empty.
+// A Step is an event in the history of a message. Fields without a meaning for the step's What are empty.
 type Step struct {
 	At        time.Time
 	What      What
@@ -64,7 +64,7 @@ type Step struct {
 
 const stamp = "2006-01-02T15:04:05.000Z"
 
-// Says returns the step in words.
+// Says returns the step as text.
 func (s *Step) Says() string {
 	switch s.What {
 	case Accepted:
@@ -96,7 +96,7 @@ func (s *Step) Says() string {
 	return s.State
 }
 
-// String returns the step in words with its time, and with its status and the SMSC's id if it has these.
+// String returns the step as text with its time, and with its status and the SMSC's id if the step has them.
 func (s *Step) String() string {
 	text := s.Says()
 	if s.What == Taken && s.PeerID != "" {
@@ -108,7 +108,7 @@ func (s *Step) String() string {
 	return text + " at " + s.At.UTC().Format(stamp)
 }
 
-// Waiting says in words where the message waits, "" if it does not.
+// Waiting returns as text where the message waits, "" if it does not wait.
 func (s *Story) Waiting() string {
 	switch m := s.Waits; {
 	case m == nil || s.Ended:
@@ -124,7 +124,7 @@ func (s *Story) Waiting() string {
 	}
 }
 
-// IsOpen reports whether it is not known what followed the last step.
+// IsOpen reports whether the outcome after the last step is unknown.
 func (s *Story) IsOpen() bool {
 	return !s.Ended && (len(s.Steps) == 0 || s.Steps[len(s.Steps)-1].What != Refused)
 }

@@ -38,13 +38,13 @@ type request struct {
 	sequence  uint32
 }
 
-// An asked is what a request to take a message says of it.
+// An asked is the information in a request to accept a message.
 type asked struct {
 	source string
 	to     []string
 }
 
-// An event is what is read of a line of the events.
+// An event is the part of an event's line that is read.
 type event struct {
 	ID, Kind, State, About, Delivery, Account, Source, Destination string
 	Peer                                                           string `json:"smsc_id"`
@@ -97,8 +97,9 @@ func (t *teller) addPeer(e *pdulog.Entry) {
 	}
 }
 
-// givenID returns the message that a receipt is about which names an SMSC's id: of several the one that got it last before,
-// from the same SMSC and with the same recipient, because ids may begin again.
+// givenID returns the message of a receipt that names an SMSC's id. Of several messages it is the one that
+// got the id last before the receipt, from the same SMSC and with the same recipient, because ids may begin
+// again.
 func (t *teller) givenID(e *pdulog.Entry, id string) (message string) {
 	best, at := -1, time.Time{}
 	for _, g := range t.peers[id] {
@@ -131,14 +132,14 @@ func (t *teller) of(id string) *Story {
 	return t.by[id]
 }
 
-// know records an id that was asked for, of which the pdu logs may have no line any more.
+// know records an id of the search, of which the pdu logs may no longer have a line.
 func (t *teller) know(id string) {
 	if id = strings.ToLower(id); len(t.all) == 0 && isID(id) {
 		t.of(id)
 	}
 }
 
-// forget drops what was taken for a message and is a receipt.
+// forget drops an id that was considered a message and is a receipt.
 func (t *teller) forget(id string) {
 	if s := t.by[id]; s != nil {
 		delete(t.by, id)
@@ -288,7 +289,7 @@ func (t *teller) reported(e *pdulog.Entry, ids []string, state string) {
 	}
 }
 
-// readEvents adds what the events say of the first stories.
+// readEvents adds the information of events to the first stories.
 func (t *teller) readEvents(ctx context.Context, f *Finder, since time.Time) error {
 	logs := f.Logs
 	if logs == nil {
@@ -348,7 +349,7 @@ func (t *teller) walkEvents(ctx context.Context, walk *logfile.Walk, keys []logf
 	return found, err
 }
 
-// wants reports whether an event is about a message that is looked for.
+// wants reports whether an event is about a message of the search.
 func (t *teller) wants(e *event) bool {
 	w := t.wanted
 	switch {
