@@ -41,7 +41,7 @@ they work on any node, also while a gateway is stopped. docs/cluster.md has the 
 	return cmd
 }
 
-// A run is what a command does.
+// A run is the function of a command.
 type run func(ctx context.Context, cmd *cobra.Command, op *cluster.Operator, args []string) error
 
 // on makes a command that asks the cluster.

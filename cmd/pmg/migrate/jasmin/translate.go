@@ -26,8 +26,8 @@ const (
 	serverHTTP = "http"
 )
 
-// Translate returns what the configuration becomes. The name is that of the dump, for the title. Jasmin does not show the
-// passwords of users: password makes others.
+// Translate returns the translated configuration. name is the name of the dump, for the title. Jasmin does
+// not show the passwords of users: password makes new ones.
 func Translate(name string, dump *Dump, password func() string) *draft.Draft {
 	t := translator{
 		draft: &draft.Draft{
@@ -122,7 +122,7 @@ func usual(e *draft.Entry, g *draft.Source, values map[string]string) {
 	}
 }
 
-// missing says what a dump does not have.
+// missing reports the parts that a dump lacks.
 func (t *translator) missing() {
 	if len(t.connectors)+len(t.accounts) == 0 {
 		t.draft.Decide("the dump shows no connector and no user: docs/migrate.md says how to make one")

@@ -8,7 +8,7 @@ import (
 	"pmg/cmd/pmg/migrate/draft"
 )
 
-// An account is one of a user.
+// An account is an account of a user.
 type account struct {
 	entry       *draft.Entry
 	name, group string
@@ -97,7 +97,7 @@ func (a *account) receives() {
 	}
 }
 
-// disable makes a user one that cannot log in.
+// disable prevents logins of a user.
 func (a *account) disable(why string) {
 	if a.off {
 		return
