@@ -25,13 +25,13 @@ type Account struct {
 	Ended     int64   `json:"ended" metric:"messages_ended_total" help:"Messages of the account's clients with a final receipt."`
 	Reached   int64   `json:"reached" metric:"messages_reached_total" help:"Those of them that are at the mobile, as the receipt says."`
 
-	Money *Money `json:"money,omitempty"` // nil: it is not charged
+	Money *Money `json:"money,omitempty"` // nil: the account is not charged
 
-	LastMessage *time.Time `json:"last_message,omitempty"` // when one of its clients' was accepted last, since the start
+	LastMessage *time.Time `json:"last_message,omitempty"` // time of the last accepted message since the start
 
 	Recent Recent `json:"recent"`
 
-	late float64 // Oldest without the events for its servers
+	late float64 // Oldest, without the events for the account's webhooks
 }
 
 // Money is the money of an account that is charged for its messages.

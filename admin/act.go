@@ -11,12 +11,12 @@ import (
 	"pmg/gateway/operate"
 )
 
-// Base is the beginning of the paths of all requests, but of those whose places are the same everywhere: /metrics,
-// /healthz, /readyz and /debug/pprof.
+// Base is the beginning of the paths of requests, except those with conventional paths: /metrics, /healthz,
+// /readyz and /debug/pprof.
 const Base = "/admin/v1"
 
-// An Action changes something. It is a request with POST to Base and its name. The parameters are a form or the query,
-// the answer is JSON. It is also a form of the operators' pages.
+// An Action changes the gateway. It is a POST request to Base and the action's name. The parameters are a
+// form or the query, and the answer is JSON. The operators' pages offer actions as forms.
 type Action struct {
 	Name  string
 	Scope access.Scope
@@ -24,7 +24,7 @@ type Action struct {
 	do    func(*Server, *http.Request) (any, error)
 }
 
-// Actions returns what operators may change, and the scope that each action needs.
+// Actions returns the actions of operators, each with the scope that it needs.
 func Actions() []Action {
 	return []Action{
 		{"kick", access.Operate, "ends sessions", (*Server).kick},
@@ -54,14 +54,14 @@ func Actions() []Action {
 	}
 }
 
-// A List shows something to those who may look. It is a request with GET to Base and its name, whose answer is JSON.
+// A List shows data to callers with the scope look. It is a GET request to Base and the list's name, and the answer is JSON.
 type List struct {
 	Name  string
 	Shows string
 	show  func(*Server, http.ResponseWriter, *http.Request)
 }
 
-// Lists returns what operators may see.
+// Lists returns the lists that operators may see.
 func Lists() []List {
 	return []List{
 		{"status", "the gateway, its connectors and accounts, with ?sessions=1 the sessions", (*Server).status},
@@ -85,7 +85,7 @@ func (s *Server) Do(a *Action, r *http.Request) (any, error) {
 	return a.do(s, r)
 }
 
-// A refusal says why a request is not carried out, with the status of its answer.
+// A refusal is the reason why a request is not carried out, with the status of the answer.
 type refusal struct {
 	code int
 	error
@@ -128,7 +128,7 @@ type Reloaded struct {
 	Report []string `json:"report"` // lines for people
 }
 
-// reload reads the configuration again. It reads the gateway's own file only, and none that a request names.
+// reload reads the configuration again. It reads only the gateway's own file, and never a file that a request names.
 func (s *Server) reload(r *http.Request) (any, error) {
 	if s.reloads == nil {
 		return nil, refuse(http.StatusNotFound, "cannot reload: this gateway has no file")

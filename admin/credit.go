@@ -16,12 +16,12 @@ import (
 type Credit struct {
 	Account   string `json:"account"`
 	Currency  string `json:"currency,omitempty"`
-	Prices    string `json:"prices,omitempty"` // the list by which it is charged; "": it is not
+	Prices    string `json:"prices,omitempty"` // the list of prices for the account; "": the account is not charged
 	Mode      string `json:"mode,omitempty"`
 	Balance   string `json:"balance"`
 	Reserved  string `json:"reserved"`            // for messages that have not ended
-	Available string `json:"available,omitempty"` // for others; "": it may owe any sum
-	Today     string `json:"today,omitempty"`     // what was charged today and in this month, if the account may not spend any sum
+	Available string `json:"available,omitempty"` // amount that further messages may cost; "": the account may owe any sum
+	Today     string `json:"today,omitempty"`     // amounts charged today and in this month, if the account's spending is limited
 	Month     string `json:"month,omitempty"`     // in these, in UTC
 }
 

@@ -13,13 +13,12 @@
 //	/reload       POST: reads the configuration again, for pmg reload
 //	/debug/pprof  Go's profiles, if the configuration enables them
 //
-// No message passes through this package: a request reads the counters of the
-// connectors and the stages. Package access says who may ask for what. No answer contains a
-// password. Only /queue and /messages show messages, and their texts if somebody asks for them who may.
-// Requests that change something must be a POST that does not come from a web page of
-// another site. Only requests for one of the gateway's own host names are served, so
-// that web pages cannot read anything (host.go). Slow or many connections do not
-// prevent health checks from being answered (limit.go).
+// No message passes through this package: a request reads the counters of the connectors and the stages.
+// Package access says who may ask for what. No answer contains a password. Only /queue and /messages show
+// messages, and their texts to callers who ask for texts and may see them. Requests that change something
+// must be a POST that does not come from a web page of another site. Only requests for one of the gateway's
+// own host names are served, so that web pages cannot read anything (host.go). Slow or many connections do
+// not prevent health checks from being answered (limit.go).
 //
 // # Start reading
 //

@@ -8,7 +8,7 @@ import (
 	"pmg/config"
 )
 
-// facts returns what problems are found by.
+// facts returns the facts that the rules of problems use.
 func (s *Status) facts() *problems.Facts {
 	f := &problems.Facts{
 		Started: s.Started, Time: s.Time, NotReady: s.NotReady, Down: s.inner.down,
@@ -76,7 +76,8 @@ func (c *Connector) facts() problems.Connector {
 	return f
 }
 
-// within returns how many answers came in a time, in seconds, or in the next one that is counted.
+// within returns the number of answers that came within a time, in seconds, or within the next longer time
+// that the histogram has.
 func (a *Answers) within(seconds float64) int64 {
 	bound, n := 0.0, a.Count
 	for b, count := range a.buckets {

@@ -9,10 +9,10 @@ import (
 	"pmg/gateway/privacy"
 )
 
-// Forgetting is what is known of the request to forget numbers that is under way.
+// Forgetting is the state of the request to forget numbers that is running.
 type Forgetting struct {
 	Running bool   `json:"running"`
-	Doing   string `json:"doing,omitempty"` // the file that it works on, or another place
+	Doing   string `json:"doing,omitempty"` // the file that the request works on, or another place
 }
 
 // A forgetter carries out one request to forget numbers at a time.
@@ -21,7 +21,7 @@ type forgetter struct {
 	doing atomic.Pointer[string]
 }
 
-// forget removes what is kept of the numbers ?number=, of which there may be several, with ?dry_run=1 it counts that alone.
+// forget removes the stored data about the numbers ?number=, which may be repeated. With ?dry_run=1 it only counts the data.
 func forget(s *Server, r *http.Request) (any, error) {
 	if err := r.ParseForm(); err != nil {
 		return nil, refuse(http.StatusBadRequest, "cannot forget: "+err.Error())
@@ -70,7 +70,7 @@ func showForgetting(s *Server, w http.ResponseWriter, _ *http.Request) {
 	answerJSON(w, f, nil)
 }
 
-// Retention is what was removed from logs because it was older than retention says, since the start.
+// Retention is the number of items removed from logs since the start because the option retention limits their age.
 type Retention struct {
 	Files  int64 `metric:"files_total" help:"Closed files of pdu logs and events that were rewritten for retention."`
 	Lines  int64 `metric:"lines_total" help:"Lines in them whose texts or numbers were removed."`

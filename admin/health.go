@@ -11,8 +11,8 @@ import (
 // stallTime is how long a stage may have jobs and not finish a batch.
 const stallTime = 5 * time.Second
 
-// A Progress detects stages that stand still by comparing their counters at each
-// request. So it takes two requests, stallTime apart, to detect one.
+// A Progress detects stages that stand still by comparing their counters at each request. Two requests,
+// stallTime apart, are needed to detect a stage.
 type Progress struct {
 	mu    sync.Mutex
 	waits map[string]wait

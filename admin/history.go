@@ -12,7 +12,7 @@ import (
 	"pmg/sms"
 )
 
-// reading returns what a sample of the history is made of.
+// reading returns the data for a sample of the history.
 func (v *view) reading() history.Reading {
 	now := v.engine.Counters().Now
 	age := func(since int64) float64 {
@@ -43,8 +43,8 @@ func (v *view) reading() history.Reading {
 	return reading
 }
 
-// accountReading returns the figures of the accounts for a sample: of those that have sent or received, as many as have
-// metrics.
+// accountReading returns the figures of accounts for a sample. It includes accounts that have sent or
+// received, up to the number of accounts with metrics.
 func (v *view) accountReading() (reading history.Reading) {
 	accounts := v.accounts(v.engine.Counters().Now, time.Now())
 	for i := range accounts {
@@ -69,8 +69,8 @@ func memoryHeld() int64 {
 	return int64(held[0].Value.Uint64() - held[1].Value.Uint64())
 }
 
-// record makes samples until the function that it returns is called. It also makes a status for each, because some
-// problems are found by a comparison with earlier figures.
+// record makes samples until the caller calls the returned function. It also makes a status for each sample,
+// because some problems are found by a comparison with earlier figures.
 func record(v *view, all ...*history.Recorder) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup

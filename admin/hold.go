@@ -15,16 +15,16 @@ import (
 // Held says that messages are kept from leaving by a connector.
 type Held struct {
 	Since time.Time `json:"since"`
-	Until time.Time `json:"until,omitzero"` // zero: until it is released
+	Until time.Time `json:"until,omitzero"` // end of the hold; zero: the hold lasts until an operator releases it
 	By    string    `json:"by"`             // the operator
 }
 
-// Ordered is the answer to a request about an out connector: what it is like then.
+// Ordered is the answer to a request about an out connector: the connector's state after the request.
 type Ordered struct {
 	Connector string `json:"connector"`
 	Held      *Held  `json:"held,omitempty"`
 	Queued    int64  `json:"queued"`
-	Sessions  int    `json:"sessions"` // that are open
+	Sessions  int    `json:"sessions"` // number of open sessions
 	Instances int    `json:"instances"`
 }
 
@@ -90,8 +90,8 @@ func (s *Server) rememberBefore(r *http.Request) {
 	}
 }
 
-// held returns what keeps a connector's messages from leaving. now is the time by the engine's
-// clock, and wall by the wall clock.
+// held returns the hold of a connector, nil if its messages may leave. now is the time by the engine's clock,
+// and wall by the wall clock.
 func (v *view) held(c *connector.Connector, now int64, wall time.Time) *Held {
 	h := c.Hold()
 	if h == nil {

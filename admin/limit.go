@@ -18,12 +18,12 @@ import (
 // or memory, or to prevent health checks from being answered.
 const (
 	maxConnections = 64
-	maxWork        = 16 // requests other than health checks that are served at the same time
-	maxStreams     = 32 // requests whose answers do not end
+	maxWork        = 16 // requests other than health checks that are served concurrently
+	maxStreams     = 32 // requests with endless answers that are served concurrently
 )
 
-// limiters are those of a server: the socket has one of its own, so that strangers at the address do not keep the gateway's
-// own user away.
+// limiters are the limiters of a server. The socket has a limiter of its own, so that strangers at the
+// address do not block the gateway's own user.
 type limiters struct{ address, socket *limiter }
 
 func newLimiters() limiters { return limiters{address: newLimiter(), socket: newLimiter()} }
@@ -82,21 +82,21 @@ func (l limiters) served(h http.Handler) http.Handler {
 	})
 }
 
-// connOf returns the connection of a request, nil in tests that have none.
+// connOf returns the connection of a request, nil in tests without a connection.
 func connOf(r *http.Request) net.Conn {
 	c, _ := r.Context().Value(connKey{}).(net.Conn)
 	return c
 }
 
-// A limiter bounds the number of connections, and of requests that are served. A new
-// connection replaces the one that has been idle for longest where there are too many, so that a health check is
-// answered however many slow connections there are. One whose request is served is not closed.
+// A limiter bounds the number of connections, and of requests that are served. If there are too many
+// connections, a new one replaces the connection that has been idle for longest, so that slow connections do
+// not prevent health checks. A connection whose request is being served is not closed.
 type limiter struct {
 	work    chan struct{}
 	streams chan struct{}
 
 	mu   sync.Mutex
-	idle []net.Conn // the connections whose requests are not served, those that are idle for longest first
+	idle []net.Conn // the connections without a served request, longest idle first
 }
 
 func newLimiter() *limiter {
@@ -154,9 +154,9 @@ func hostOf(s string) string {
 // requests to that name, and read the answers (DNS rebinding). It cannot make the
 // browser send a Host other than the page's own.
 //
-// The hosts that are served are loopback addresses, the address that the connection
-// came to, the host of admin.address, those of admin.hosts, and the one to which browsers come
-// back from a login elsewhere. Requests without a Host are served too, because no browser sends them.
+// checkHost serves the following hosts : loopback addresses, the address that the connection came to, the
+// host of admin.address, the hosts of admin.hosts, and the host to which browsers return from a login
+// elsewhere. Requests without a Host are served too, because no browser sends them.
 func checkHost(names map[string]bool, back func() string, h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		host := hostOf(r.Host)

@@ -11,8 +11,8 @@ import (
 
 // Networks are the networks of messages.
 type Networks struct {
-	Table *NetworkTable `json:"table,omitempty"` // nil: there is none
-	By    []Network     `json:"by,omitempty"`    // those with the most messages first
+	Table *NetworkTable `json:"table,omitempty"` // nil: the gateway has no table
+	By    []Network     `json:"by,omitempty"`    // networks, those with the most messages first
 }
 
 // NetworkTable is the status of the table of networks.
@@ -22,10 +22,10 @@ type NetworkTable struct {
 	Octets   int    `json:"octets" metric:"octets" help:"Memory that it takes."`
 	Reloads  int64  `json:"reloads" metric:"reloads_total" help:"Times that its file was read again because it had changed."`
 	Faults   int64  `json:"faults" metric:"problems_total" help:"Times that its file had a new problem. What was read before stays in force."`
-	Problem  string `json:"problem,omitempty"` // of the file as it is now
+	Problem  string `json:"problem,omitempty"` // problem of the present version of the file
 }
 
-// Network is what became of messages to a network that left by a connector, since the start.
+// Network counts the outcomes since the start of messages to a network that left by a connector.
 type Network struct {
 	Network     string  `json:"network"` // MCC and MNC; OtherNetworks
 	Name        string  `json:"name,omitempty"`
@@ -36,20 +36,20 @@ type Network struct {
 	Seconds     float64 `json:"delivery_seconds" metric:"delivery_seconds_total" help:"Time from the acceptance of those that were delivered, or from their delivery time, to the receipt, all together."`
 }
 
-// OtherNetworks stands for those beyond the number that is counted separately.
+// OtherNetworks stands for the networks beyond the number that is counted separately.
 const OtherNetworks = "other"
 
-// Share returns the share of the receipts that say delivered, from 0 to 1. It reports false if there is none.
+// Share returns the share of the receipts that say delivered, from 0 to 1. It reports false if there are no receipts.
 func (n *Network) Share() (share float64, ok bool) {
 	return figuretext.DeliveredShare(n.Delivered, n.Undelivered)
 }
 
-// Delay returns how many seconds a delivery takes, on average. It reports false if there was none.
+// Delay returns the average duration of a delivery, in seconds. It reports false if there was no delivery.
 func (n *Network) Delay() (seconds float64, ok bool) {
 	return n.Seconds / float64(max(n.Delivered, 1)), n.Delivered > 0
 }
 
-// networkTable returns the status of the table of networks, nil if there is none.
+// networkTable returns the status of the table of networks, nil if the gateway has no table.
 func (v *view) networkTable() *NetworkTable {
 	s, ok := v.gateway.Intake.Networks.Status()
 	if !ok {
@@ -58,7 +58,7 @@ func (v *view) networkTable() *NetworkTable {
 	return &NetworkTable{s.Rows, s.Counts.Networks, s.Octets, s.Reloads, s.Faults, s.Problem}
 }
 
-// networks returns what became of messages by network and connector, those with the most messages first.
+// networks returns the outcomes of messages by network and connector, those with the most messages first.
 func networks(all []*connector.Connector, nameOf func(sms.Network) string) (rows []Network) {
 	for _, c := range all {
 		for _, n := range c.Stats.Networks.Counts() {
@@ -72,10 +72,10 @@ func networks(all []*connector.Connector, nameOf func(sms.Network) string) (rows
 	return rows
 }
 
-// maxNetworks is how many networks of connectors have metrics: those with the most messages.
+// maxNetworks is the number of networks of connectors that have metrics: those with the most messages.
 const maxNetworks = 2000
 
-// networkMetrics returns the metrics of the table of networks, and those that have the labels network and connector.
+// networkMetrics returns the metrics of the table of networks, and the metrics with the labels network and connector.
 func networkMetrics() []metric {
 	all := metricsOf(NetworkTable{}, "pmg_network_table_", nil, func(s *Status, f func(any, ...string)) {
 		if s.Networks.Table != nil {
@@ -102,7 +102,7 @@ type NumberList struct {
 	Replies int64  `json:"replies" metric:"replies_total" help:"Replies to mobiles whose text has added them to the list, or removed them (stop_reply, start_reply)."`
 	Reloads int64  `json:"reloads" metric:"reloads_total" help:"Times that the file was read again because it had changed."`
 	Faults  int64  `json:"faults" metric:"problems_total" help:"Times that the file, or the file of its changes, had a new problem. What was read before stays in force."`
-	Problem string `json:"problem,omitempty"` // of the file as it is now
+	Problem string `json:"problem,omitempty"` // problem of the present version of the file
 }
 
 // lists returns the rows of the lists.

@@ -20,37 +20,37 @@ import (
 // Bounds on searches for messages, which read files that may have many GB.
 const (
 	mostSearches = 2                // at the same time
-	mostReading  = 2                // requests for statistics that are read at the same time
-	mostWaiting  = 4                // further requests for statistics, which wait; their callers take turns
-	searchTime   = 20 * time.Second // for one
-	searchRoom   = 8 << 20          // octets of lines that one keeps
+	mostReading  = 2                // searches that run concurrently
+	mostWaiting  = 4                // further searches that wait; their callers take turns
+	searchTime   = 20 * time.Second // time limit of a search
+	searchRoom   = 8 << 20          // octets of lines that a search keeps in memory
 	mostListed   = 50               // messages in an answer, the latest ones
-	mostFollowed = 100              // messages that the store is asked for, or that are shown beside another
+	mostFollowed = 100              // messages that are read from the store, or shown beside another message
 	mostFound    = 500              // lines in an answer
-	searchBack   = 24 * time.Hour   // how far one goes back without since
+	searchBack   = 24 * time.Hour   // how far a search without since goes back
 )
 
 // Messages is the answer to a search.
 type Messages struct {
-	Messages []Message  `json:"messages"`         // those that came last first
-	Latest   string     `json:"latest,omitempty"` // that there are more, and how to find them
-	From     *time.Time `json:"from,omitempty"`   // the time back to which messages were searched
-	Cut      string     `json:"cut,omitempty"`    // why these may not be all, or not all that is known of them
+	Messages []Message  `json:"messages"`         // messages, the latest first
+	Latest   string     `json:"latest,omitempty"` // reports that more messages exist, and how to find them
+	From     *time.Time `json:"from,omitempty"`   // start of the period that was searched
+	Cut      string     `json:"cut,omitempty"`    // the reason why messages, or facts about them, may be missing
 }
 
-// A Message is what a search says of a message.
+// A Message is the summary of a message in the result of a search.
 type Message struct {
-	ID          string    `json:"id"`                // "": the gateway has refused it
-	Account     string    `json:"account,omitempty"` // that it came from
+	ID          string    `json:"id"`                // id of the message; "": the gateway has refused the message
+	Account     string    `json:"account,omitempty"` // account that submitted the message
 	Source      string    `json:"source,omitempty"`
 	Destination string    `json:"destination,omitempty"`
-	Begun       time.Time `json:"begun"` // the time of the first that is known of it
-	Last        string    `json:"last"`  // what became of it, in words
-	State       string    `json:"state"` // the same as one of story's outcomes
+	Begun       time.Time `json:"begun"` // time of the first known event of the message
+	Last        string    `json:"last"`  // outcome of the message, as text
+	State       string    `json:"state"` // outcome of the message: one of the outcomes of package story
 }
 
-// Messages finds the messages that ?q= means, without it the latest ones, of ?account=, ?connector= and ?state=, in the
-// time from ?since= to ?until=.
+// Messages finds the messages that the request selects: by ?q=, or the latest messages; by ?account=,
+// ?connector= and ?state=, and from ?since= to ?until=.
 func (s *Server) Messages(r *http.Request) (*Messages, error) {
 	q, err := storyQueryOf(r, r.FormValue("q"))
 	if err != nil {
@@ -104,7 +104,7 @@ func States() []string {
 	}
 }
 
-// tooLate says that a search has ended before it had read all files.
+// tooLate returns the note that a search has ended before all files were read.
 func tooLate(from time.Time) string {
 	if from.IsZero() {
 		return "Not all files were searched, because that took too long: choose a shorter time."
@@ -133,18 +133,18 @@ func storyQueryOf(r *http.Request, what string) (q story.Query, err error) {
 	return q, nil
 }
 
-// TakesLong gives the answer to a request the time of a search. Its context ends when the client goes.
+// TakesLong extends the time limit of a request's answer to that of a search. The request's context ends when the client goes.
 func TakesLong(w http.ResponseWriter) { Lasts(w, searchTime+timeout) }
 
-// Lasts gives the answer to a request some time. Its context ends when the client goes.
+// Lasts extends the time limit of a request's answer. The request's context ends when the client goes.
 func Lasts(w http.ResponseWriter, most time.Duration) {
 	c := http.NewResponseController(w)
-	_ = c.SetReadDeadline(time.Time{}) // of the request, which has been read: behind it the connection would count as gone
+	_ = c.SetReadDeadline(time.Time{}) // the request has been read: after the read deadline the client would count as gone
 	_ = c.SetWriteDeadline(time.Now().Add(most))
 }
 
-// withWaiting returns the stories that were found, the last one first. Before them are those of waiting messages for a
-// number that came before the searched time.
+// withWaiting returns the stories that were found, the latest first. Stories of waiting messages for the
+// number that came before the searched time are added.
 func withWaiting(ctx context.Context, operations *operate.Operations, q story.Query, found *story.Found) (all []*story.Story) {
 	if q.What != "" && !pdulog.MessageID(q.What) {
 		known := map[string]bool{}

@@ -31,11 +31,10 @@ const (
 	histogram = "histogram"
 )
 
-// metrics returns the table of the gateway's own metrics, from which docs/metrics.md is
-// generated. Most rows are made from the tags of the status structs (see rows.go).
-// Values of labels come from closed sets only, which are the names of the
-// configuration, of commands, statuses and stages. They never come from a peer, because
-// the number of series must be bounded.
+// metrics returns the table of the gateway's own metrics, from which docs/metrics.md is generated. Most rows
+// are made from the tags of the status structs (see rows.go). The values of labels come only from closed
+// sets: the names of the configuration, of commands, statuses and stages. Label values never come from a
+// peer, because the number of series must be bounded.
 func metrics(known Known) (all []metric) {
 	all = []metric{
 		{"pmg_build_info", gauge, []string{"version", "architecture", "go"},
@@ -75,10 +74,10 @@ func metrics(known Known) (all []metric) {
 	return append(append(all, connectorMetrics()...), namedMetrics()...)
 }
 
-// Known returns what this node knows of its cluster, nil before it takes part. It is nil where the gateway is alone.
+// Known returns what this node knows of its cluster; nil before the node takes part. A nil Known means that the gateway is alone.
 type Known func() *report.Report
 
-// clusterMetrics returns the metrics of a node of a cluster, also of one that stands by.
+// clusterMetrics returns the metrics of a node of a cluster, including a node that stands by.
 func clusterMetrics(known Known) []metric {
 	now := func() *report.Report {
 		if known == nil {
@@ -206,7 +205,7 @@ func connectorMetrics() (all []metric) {
 	return all
 }
 
-// eachConnector returns the from of a metric that has values for each connector.
+// eachConnector returns the function from of a metric that has values for each connector.
 func eachConnector(f func(c *Connector, e emitter)) func(*Status, emitter) {
 	return func(s *Status, e emitter) {
 		for i := range s.Connectors {
@@ -233,7 +232,7 @@ func boolValue(b bool) float64 {
 type collector struct {
 	status  func() *Status
 	metrics []metric
-	descs   []*prometheus.Desc // one for each of metrics
+	descs   []*prometheus.Desc // descriptions, one for each entry of metrics
 }
 
 func newCollector(all []metric, status func() *Status) *collector {
@@ -285,8 +284,8 @@ func (e emitter) histogram(a *Answers, labels ...string) {
 	e.out <- prometheus.MustNewConstHistogram(e.desc, uint64(a.Count), a.sum, a.buckets, labels...)
 }
 
-// StandbyMetrics returns what serves the metrics of a node that stands by, to those who may look: those of its process, and of
-// its part in the cluster.
+// StandbyMetrics returns a handler for the metrics of a node that stands by, for callers with the scope look:
+// those of the process, and of the node's part in the cluster.
 func StandbyMetrics(cfg config.Admin, known Known, log zerolog.Logger) http.Handler {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(

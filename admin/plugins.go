@@ -52,7 +52,7 @@ func pluginTimes(t plugin.Times) PluginTimes {
 // MeanText returns the mean for people.
 func (t PluginTimes) MeanText() string { return millis(t.Mean) }
 
-// P99Text returns what all but one in a hundred stay below, for people.
+// P99Text returns the 99th percentile as text for people.
 func (t PluginTimes) P99Text() string { return millis(t.P99) }
 
 func millis(seconds float64) string { return strconv.FormatFloat(1000*seconds, 'f', 2, 64) + " ms" }

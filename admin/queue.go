@@ -38,8 +38,7 @@ func (s *Server) sums(w http.ResponseWriter, _ *http.Request) {
 	answerJSON(w, s.view.gateway.Operate.QueueSums(s.view.engine.Counters().Now), nil)
 }
 
-// change returns the action that deletes, moves or retries messages of the store, a page of them for each
-// request.
+// change returns an action that deletes, moves or retries messages of the store, one page for each request.
 func change(what string) func(*Server, *http.Request) (any, error) {
 	return func(s *Server, r *http.Request) (any, error) {
 		q, err := queueQueryOf(r)
@@ -72,8 +71,8 @@ const (
 	idsAtOnce = 200
 )
 
-// Pages calls ask for a page after the other, and f for each, up to a limit of messages; 0: all of them. Where a page was cut
-// off by the limit, more reports that there may be others.
+// Pages calls ask for one page after the other, and f for each page, up to a limit of messages; 0: all
+// messages. more reports that the limit has cut off a page, so that further messages may exist.
 func (q QueueQuery) Pages(
 	limit int, ask func(QueueQuery) (operate.QueuePage, error), f func(operate.QueuePage) error,
 ) (more bool, err error) {
@@ -141,7 +140,7 @@ func (q *QueueQuery) Values() url.Values {
 	return v
 }
 
-// queueQueryOf reads what Values returns.
+// queueQueryOf reads a query in the form that Values returns.
 func queueQueryOf(r *http.Request) (q QueueQuery, err error) {
 	if err = r.ParseForm(); err != nil {
 		return q, err
@@ -197,7 +196,7 @@ func (s *Server) backup(r *http.Request) (any, error) {
 	return BackedUp{dir}, err
 }
 
-// answerJSON writes a value, or why there is none.
+// answerJSON writes a value, or the error instead of a value.
 func answerJSON(w http.ResponseWriter, v any, err error) {
 	if err != nil {
 		http.Error(w, strings.TrimSpace(err.Error()), http.StatusConflict)

@@ -22,8 +22,8 @@ import (
 //	column:"accepted"                      the head of the column; without it pmg status has none
 //	label:"state"                          the label of a counter for each value (connector.Labels)
 
-// fill copies Counters that are counted to those that are shown. Both are pointers to structs with
-// the same fields.
+// fill copies the counters that the gateway counts to those that are shown. Both arguments are pointers to
+// structs with the same fields.
 func fill(shown, counted any) {
 	dst, src := reflect.ValueOf(shown).Elem(), reflect.ValueOf(counted).Elem()
 	for i := range src.NumField() {
@@ -59,7 +59,7 @@ func Cells(row any) (cells []string) {
 
 // ShownColumns are the columns of rows in which not all are 0.
 type ShownColumns[T any] struct {
-	Heads, Zero []string // of those that are shown, and of the others
+	Heads, Zero []string // heads of the columns that are shown, and of the hidden columns
 
 	fields [][]int
 }

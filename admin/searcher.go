@@ -21,10 +21,10 @@ import (
 // A searcher finds messages in the logs of a gateway, for some requests at a time.
 type searcher struct {
 	gateway *gateway.Gateway
-	places  chan struct{} // of searches that are under way
+	places  chan struct{} // holds one element for each running search
 	sums    *turns.Pauses // for statistics, by caller
-	time    time.Duration // that each has
-	logs    logfile.Logs  // what searches have learned of files
+	time    time.Duration // time limit of a search
+	logs    logfile.Logs  // what earlier searches have learned about the files
 }
 
 func newSearcher(g *gateway.Gateway) *searcher {
@@ -43,8 +43,8 @@ func (s *searcher) cutOf(f *story.Found) string {
 	return ""
 }
 
-// begin reserves a place for a search until done is called, if one is free. The context ends with the time of a search,
-// or when the client goes.
+// begin reserves a place for a search until done is called, if a place is free. The context ends after the
+// time limit of a search, or when the client goes.
 func (s *searcher) begin(r *http.Request) (ctx context.Context, done func(), err error) {
 	select {
 	case s.places <- struct{}{}:
@@ -58,7 +58,8 @@ func (s *searcher) begin(r *http.Request) (ctx context.Context, done func(), err
 	return ctx, func() { stop(); <-s.places }, nil
 }
 
-// beginSums is begin for statistics, whose callers take turns and pause, so that one of them does not keep the others away.
+// beginSums does the same as begin for statistics, whose callers take turns and pause, so that one caller
+// does not block the others.
 func (s *searcher) beginSums(r *http.Request) (ctx context.Context, done func(), err error) {
 	ctx, stop := context.WithTimeout(r.Context(), s.time)
 	give := s.sums.Begin(access.CallerOf(r).Owner(), ctx.Done())
@@ -92,7 +93,7 @@ func (s *searcher) find(ctx context.Context, q story.Query, most int, withTexts 
 	return found, nil
 }
 
-// messageOf returns what a search says of a story.
+// messageOf returns the summary of a story.
 func (s *searcher) messageOf(one *story.Story) Message {
 	m := Message{
 		ID: one.ID, Account: one.Account, Source: one.Source, Destination: one.Destination,
@@ -108,7 +109,7 @@ func (s *searcher) messageOf(one *story.Story) Message {
 	return m
 }
 
-// means returns what the status of a step means, "" if that is not known.
+// means returns the meaning of a step's status, "" if it is unknown.
 func (s *searcher) means(step *story.Step) string {
 	driver, err := s.driverOf(step.Command)
 	if glossary, ok := driver.(protocols.Glossary); err == nil && ok {
@@ -117,7 +118,7 @@ func (s *searcher) means(step *story.Step) string {
 	return ""
 }
 
-// driverOf returns the driver that has a command: that of a connector which speaks the protocol.
+// driverOf returns the driver of a connector whose protocol has a command.
 func (s *searcher) driverOf(command string) (protocols.Driver, error) {
 	for _, c := range s.gateway.Table.Connectors() {
 		if slices.Contains(c.Driver.Commands(), command) {

@@ -31,29 +31,30 @@ import (
 // Bounds on a request.
 const (
 	maxHeader     = 16 << 10
-	headerTimeout = 5 * time.Second  // to read its header
-	timeout       = 10 * time.Second // to read all of it, and to write its answer; the profiles add their own duration
+	headerTimeout = 5 * time.Second  // limit for reading a request's header
+	timeout       = 10 * time.Second // limit for reading a request and writing the answer; profiles add their own duration
 	idleTimeout   = time.Minute      // between two requests
 )
 
-// A Server is what serves operators of one gateway.
+// A Server serves the operators of one gateway.
 type Server struct {
-	reloads   ReloadFunc // nil: there are none
+	reloads   ReloadFunc // nil: the gateway has no reloads
 	view      *view
 	progress  *Progress
 	recorder  *history.Recorder
 	accounts  *history.Recorder
-	stop      func() // ends what records the history; nil: nothing does
+	stop      func() // stops recording the history; nil: no history is recorded
 	http      http.Server
 	limiters  limiters
 	guard     *access.Guard
 	searcher  *searcher
 	forgetter forgetter
-	listeners []net.Listener // that of the address first
+	listeners []net.Listener // listeners, that of the address first
 }
 
-// hasForm reports whether a request has its parameters in its body: those of the actions and of the pages may. Options and rows
-// of what is managed (package manage) are no forms, though curl calls them so.
+// hasForm reports whether the body of a request contains its parameters. Actions and pages may have such
+// forms. Options and rows of managed objects (package manage) are no forms, although curl labels them as
+// forms.
 func hasForm(r *http.Request) bool {
 	name, isAPI := strings.CutPrefix(r.URL.Path, Base+"/")
 	isAction := slices.ContainsFunc(Actions(), func(a Action) bool { return a.Name == name })
@@ -77,7 +78,7 @@ func Start(
 	}
 	s.stop = record(s.view, s.recorder, s.accounts)
 	for _, l := range s.listeners {
-		go func() { _ = s.http.Serve(l) }() // Close ends it
+		go func() { _ = s.http.Serve(l) }() // Close ends the goroutine
 		if l.Addr().Network() == "unix" {
 			g.Node.Log.Info().Str("path", cfg.AdminSocket()).Msg("admin listening on its socket")
 		} else {
@@ -103,8 +104,8 @@ func pagesURL(encrypted bool, a net.Addr) string {
 	return scheme + "://" + host + PagesBase
 }
 
-// listen begins to listen, at the address first. A socket that the configuration does not name may fail, for
-// instance because its file system has none: then the gateway goes without.
+// listen begins to listen, at the address first. The default socket may fail, for instance because the file
+// system supports no sockets: then the gateway runs without it.
 func (s *Server) listen(cfg *config.Config, opened []sock.Listening) error {
 	for _, o := range opened {
 		l, err := o.Listener()
@@ -185,7 +186,7 @@ func (s *Server) Close() error {
 		s.stop()
 	}
 	err := s.http.Close()
-	for _, l := range s.listeners { // those that were not served are still open
+	for _, l := range s.listeners { // the listeners that were not served are still open
 		if cerr := l.Close(); err == nil && !errors.Is(cerr, net.ErrClosed) && !errors.Is(cerr, fs.ErrNotExist) {
 			err = cerr
 		}
@@ -245,23 +246,23 @@ func (s *Server) mux(withPprof bool, parts Parts) *http.ServeMux {
 	return m
 }
 
-// failed answers a request at which its handler has panicked (RFC 9457).
+// failed answers a request whose handler has panicked (RFC 9457).
 func failed(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.WriteHeader(http.StatusInternalServerError)
 	fmt.Fprintln(w, `{"type":"about:blank","title":"The gateway has failed at the request","status":500,"detail":"The gateway's log says why: a request failed."}`)
 }
 
-// PagesBase is what the paths of the operators' pages begin with.
+// PagesBase is the beginning of the paths of the operators' pages.
 const PagesBase = "/ui/"
 
-// Pages makes what serves the paths below PagesBase, of what a server offers to it. They ask the server's Guard who may do what.
+// Pages returns the handler of the paths below PagesBase for a server. The handler uses the server's Guard to authorize requests.
 type Pages func(*Server) http.Handler
 
-// Routes adds further paths to those of a server. They ask the server's Guard who may do what.
+// Routes adds further paths to a server. Their handlers use the server's Guard to authorize requests.
 type Routes func(*Server, *http.ServeMux)
 
-// Parts are what the program gives a server. The zero value has nothing.
+// Parts are the optional parts that the program adds to a server. The zero value adds nothing.
 type Parts struct {
 	Reload ReloadFunc // answers requests to reload
 	Pages  Pages      // the operators' pages
@@ -272,21 +273,21 @@ type Parts struct {
 // Gateway returns the gateway that is shown.
 func (s *Server) Gateway() *gateway.Gateway { return s.view.gateway }
 
-// Engine returns what moves the gateway's messages.
+// Engine returns the engine that moves the gateway's messages.
 func (s *Server) Engine() gateway.Engine { return s.view.engine }
 
-// Guard returns what knows who asks.
+// Guard returns the guard that authorizes requests.
 func (s *Server) Guard() *access.Guard { return s.guard }
 
-// Limited serves h if not too many requests are served, as those of the server itself.
+// Limited serves h if not too many requests are running, as for the server's own handlers.
 func (s *Server) Limited(h http.HandlerFunc) http.Handler { return s.limiters.limited(h) }
 
-// Streams is Limited for answers that do not end, which have places of their own.
+// Streams is Limited for answers that do not end: such requests have a limit of their own.
 func (s *Server) Streams(h http.HandlerFunc) http.Handler {
 	return s.limiters.streams(h)
 }
 
-// Unlimited serves h in no place, because something else bounds it.
+// Unlimited serves h without the limit of requests, because another limit applies.
 func (s *Server) Unlimited(h http.HandlerFunc) http.Handler { return s.limiters.served(h) }
 
 // Status returns the status of the gateway, with a list of the sessions if withSessions.
@@ -296,8 +297,8 @@ func (s *Server) status(w http.ResponseWriter, r *http.Request) {
 	answerJSON(w, s.view.status(r.FormValue("sessions") != ""), nil)
 }
 
-// answer writes "ok", or the reasons why it is not with one on each line, and then the
-// problems for which nobody must be kept away.
+// answer writes "ok", or the reasons why the gateway is not ready, one on each line. The problems that do not
+// affect readiness follow.
 func answer(w http.ResponseWriter, reasons, problems []string) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	if len(reasons) == 0 {

@@ -19,8 +19,8 @@ type Statistics struct {
 	Rows []stats.Row
 }
 
-// Statistics reads what a request asks for: ?by= is groups with commas between them, ?day=, ?month=, ?from= and ?to= are days,
-// ?account=, ?connector= and ?network= choose.
+// Statistics reads the sums that a request selects: ?by= lists groups, separated by commas; ?day=, ?month=,
+// ?from= and ?to= select days; ?account=, ?connector= and ?network= select values.
 func (s *Server) Statistics(r *http.Request) (*Statistics, error) {
 	dir := s.view.gateway.Node.Config().Stats.Dir
 	if dir == "" {

@@ -15,7 +15,7 @@ import (
 	"pmg/store"
 )
 
-// Ended is the state of what the gateway sends and stores about messages that have ended.
+// Ended is the state of sending and storing facts about messages that have ended.
 type Ended struct {
 	EventsWaiting uint64 `json:"events_waiting" metric:"events_waiting" help:"Events that are not safe in a file of events.dir yet."`
 	EventsWritten int64  `json:"events_written" metric:"events_written_total" help:"Events written to files of events.dir."`
@@ -24,7 +24,7 @@ type Ended struct {
 	SpansDropped  int64  `json:"spans_dropped" metric:"spans_dropped_total" help:"Spans of traces that were dropped, because the collector did not take them or not fast enough."`
 }
 
-// Work is what the pipeline does for all messages.
+// Work counts the pipeline's work for all messages.
 type Work struct {
 	Jobs          int64 `json:"jobs" metric:"jobs_live" help:"Jobs in the pipeline, including those that stages keep for reuse."`
 	Locks         int64 `json:"lock_acquisitions" metric:"lock_acquisitions_total" help:"Locks taken for messages: of inboxes, of the pool of jobs, and of the committer."`
@@ -38,10 +38,10 @@ type Status struct {
 	Architecture string             `json:"architecture"`
 	Started      time.Time          `json:"started"`
 	Time         time.Time          `json:"time"`
-	NotReady     []string           `json:"not_ready,omitempty"` // the reasons why it is not ready
-	Problems     []string           `json:"problems,omitempty"`  // what to look at although it is ready: the texts of ProblemList
+	NotReady     []string           `json:"not_ready,omitempty"` // the reasons why the gateway is not ready
+	Problems     []string           `json:"problems,omitempty"`  // problems beside readiness: the texts of ProblemList
 	ProblemList  []problems.Problem `json:"problem_list,omitempty"`
-	Recovering   bool               `json:"recovering,omitempty"` // messages of earlier runs are not all in their queues yet
+	Recovering   bool               `json:"recovering,omitempty"` // some messages of earlier runs are not in their queues yet
 	Unrouted     int64              `json:"unrouted" metric:"unrouted_total" help:"Messages without a matching route."`
 	Parked       int64              `json:"parked" metric:"messages_parked" help:"Messages in the store that wait because no route leads anywhere (no_route: park)."`
 	Quarantined  int64              `json:"quarantined" metric:"messages_quarantined" help:"Messages in the store that wait because a part of the gateway fails at them."`
@@ -61,29 +61,29 @@ type Status struct {
 	Stages     []Stage      `json:"stages,omitempty"`
 	Waiting    []Waits      `json:"waiting"`
 
-	AdminCertificateExpires *time.Time `json:"admin_certificate_expires,omitempty"` // the first of those that the admin address shows
+	AdminCertificateExpires *time.Time `json:"admin_certificate_expires,omitempty"` // expiry of the first certificate
 
 	inner inner
 }
 
-// inner is what metrics show of a status, and nothing else.
+// inner is the part of a status that only metrics show.
 type inner struct {
-	down      []string // the gateway's own problems, such as routes none of whose targets works
+	down      []string // the gateway's own problems, such as a route without a working target
 	retention Retention
 }
 
 // Receipts counts delivery receipts of SMSCs, and those that the gateway makes.
 type Receipts = receipts.Counters[int64]
 
-// Operator is what is known of an SMSC, whatever connectors lead to it.
+// Operator is the knowledge about an SMSC, over all connectors that lead to it.
 type Operator struct {
 	Name       string `json:"name"`
-	ReceiptIDs string `json:"receipt_ids"` // how it writes ids in receipts, as the option of that name, or NotKnown
+	ReceiptIDs string `json:"receipt_ids"` // how the SMSC writes ids in receipts: a value of the option of that name, or NotKnown
 }
 
 const (
 	SameIDs  = "same"          // ids in receipts are as in answers
-	NotKnown = "not known yet" // it is not certain how they are
+	NotKnown = "not known yet" // the form of the ids is not certain
 )
 
 func operators(forms []receipts.IDForm) (all []Operator) {
@@ -93,14 +93,14 @@ func operators(forms []receipts.IDForm) (all []Operator) {
 	return all
 }
 
-// A Condition is how a connector is.
+// A Condition is the state of a connector.
 type Condition struct {
 	State   string   `json:"state"`             // listening, closed; held, up, connecting, failing, idle; removed
-	Trouble *Trouble `json:"trouble,omitempty"` // the reason why it has no session, or fewer than it should
+	Trouble *Trouble `json:"trouble,omitempty"` // the reason why the connector has no session, or fewer sessions than configured
 	Held    *Held    `json:"held,omitempty"`    // an operator keeps messages from leaving
 
-	TLS                bool       `json:"tls"`                           // its sessions are encrypted
-	CertificateExpires *time.Time `json:"certificate_expires,omitempty"` // the first of those that it shows
+	TLS                bool       `json:"tls"`                           // the connector's sessions are encrypted
+	CertificateExpires *time.Time `json:"certificate_expires,omitempty"` // expiry of the certificate that expires first
 }
 
 // Connector is the status of a connector.
@@ -108,7 +108,7 @@ type Connector struct {
 	Name      string `json:"name"`
 	Direction string `json:"direction"`
 	Protocol  string `json:"protocol"`
-	Static    bool   `json:"static"` // it leads to an SMSC and is to have its sessions always
+	Static    bool   `json:"static"` // the connector leads to an SMSC and keeps its sessions open permanently
 
 	Condition
 
@@ -135,23 +135,22 @@ type Connector struct {
 	SessionList []Session `json:"session_list,omitempty"`
 }
 
-// Trouble is the reason why a connector to an SMSC has no session, or fewer than it
-// should.
+// Trouble is the reason why a connector to an SMSC has no session, or fewer sessions than configured.
 type Trouble struct {
 	Reason string    `json:"reason"`
 	Since  time.Time `json:"since"`
 	Next   time.Time `json:"next"`                      // time of the next attempt
-	Down   time.Time `json:"no_session_since,omitzero"` // whatever the reasons were since then; zero: it has one
+	Down   time.Time `json:"no_session_since,omitzero"` // start of the time without a session; zero: there is a session
 }
 
 // PDUCount is the number of PDUs of a command and a status in one direction.
 type PDUCount struct {
 	Command   string `json:"command"`
 	Direction string `json:"direction"` // received, sent
-	Status    string `json:"status"`    // the protocol's name of it
+	Status    string `json:"status"`    // the protocol's name of the status
 	Count     int64  `json:"count"`
 
-	Meaning string `json:"-"` // of a status that is no success, for people
+	Meaning string `json:"-"` // meaning of a status that is no success, for people
 }
 
 // Answers is the distribution of the times to answers, or to receipts.
@@ -166,7 +165,7 @@ type Answers struct {
 // Session is the status of an open session.
 type Session struct {
 	Connector   string    `json:"connector"`
-	Number      int       `json:"number"` // of its instance
+	Number      int       `json:"number"` // number of the session's instance
 	Remote      string    `json:"remote"`
 	Account     string    `json:"account"` // empty before login
 	Bind        string    `json:"bind"`
@@ -174,7 +173,7 @@ type Session struct {
 	IdleSeconds float64   `json:"idle_seconds"` // since the peer last sent something
 	InFlight    int       `json:"in_flight"`    // requests of the gateway without an answer
 	Window      int       `json:"window"`
-	Queued      int64     `json:"queued"` // messages for the peer, over all its sessions, that wait or are under way
+	Queued      int64     `json:"queued"` // messages for the peer that are queued or being sent, over all sessions
 }
 
 // Stage is the status of a stage.
@@ -215,7 +214,7 @@ type view struct {
 	version string
 	started time.Time
 
-	certificates *certificates // of the admin address; nil: it is plain
+	certificates *certificates // certificates of the admin address; nil: the address is not encrypted
 
 	watch problems.Watch
 }
@@ -317,8 +316,7 @@ func (v *view) status(withSessions bool) *Status {
 	return s
 }
 
-// connector returns the row of c. now is the time by the engine's clock, and wall by the
-// wall clock, which is the one that is shown.
+// connector returns the row of c. now is the time by the engine's clock, and wall by the wall clock, which is shown.
 func (v *view) connector(c *connector.Connector, now int64, wall time.Time) Connector {
 	cfg, s := c.Config(), c.Stats
 	open, bound := sessions(c)
@@ -370,7 +368,7 @@ func (v *view) state(c *connector.Connector, bound int) string {
 	case c.Stats.Failing.Load() > 0:
 		return "failing"
 	case !cfg.IsStatic():
-		return "idle" // it connects when it has a message
+		return "idle" // the connector connects when it has a message
 	}
 	return "connecting"
 }
@@ -379,7 +377,7 @@ func (v *view) state(c *connector.Connector, bound int) string {
 // without a name are counted together, because peers choose the numbers and must not
 // choose how many rows there are.
 func pduCounts(c *connector.Connector) (counts []PDUCount) {
-	statuses := c.Stats.Statuses() // read before the totals, so that these are not smaller
+	statuses := c.Stats.Statuses() // statuses are read before the totals, so that the totals are not smaller
 	glossary, _ := c.Driver.(protocols.Glossary)
 	meanings := map[string]string{}
 	count := func(direction string, wasReceived bool, command int, name string, total int64) {
@@ -410,7 +408,7 @@ func pduCounts(c *connector.Connector) (counts []PDUCount) {
 	return counts
 }
 
-// newAnswers returns what a histogram has counted, whose durations are scale times as long.
+// newAnswers returns the counts of a histogram, whose durations are multiplied by scale.
 func newAnswers(h *connector.Histogram, scale int64) Answers {
 	a := Answers{buckets: map[float64]uint64{}, sum: seconds(h.Sum.Load() * scale)}
 	for i := range h.Buckets {

@@ -11,7 +11,7 @@ import (
 // so that a disk that hangs keeps nobody from reading the others.
 type Store struct {
 	Engine  string `json:"engine"`
-	Problem string `json:"problem,omitempty"` // what is wrong with it
+	Problem string `json:"problem,omitempty"` // the store's problem
 	Refuses string `json:"refuses,omitempty"` // why no message is accepted
 
 	Failed    bool  `json:"failed" metric:"failed" help:"Whether the store takes nothing any more until the gateway has been restarted."`
@@ -55,22 +55,22 @@ func (v *view) store() *Store {
 	}
 }
 
-// Waits is what waits for a kind of peer. They are counted separately. So the events for a webhook that is down do not
-// hide that SMS are late.
+// Waits counts the messages that wait for a kind of peer. Kinds are counted separately, so that events for a
+// webhook that is down do not hide late SMS.
 type Waits struct {
 	For      string  `json:"for"` // see below
 	Messages int64   `json:"messages" metric:"messages" help:"Messages that wait: for SMSCs (smsc), for clients' sessions (sessions: receipts and messages from mobiles), or for clients' servers and those that fetch events (events)."`
 	Oldest   float64 `json:"oldest_seconds" metric:"oldest_seconds" help:"Age of the oldest of them, 0 when none waits."`
 }
 
-// What waits is for SMSCs, for the sessions of clients, or for readers of events by HTTP.
+// The kinds of peers that messages wait for: SMSCs, sessions of clients, or readers of events by HTTP.
 const (
 	ForSMSC     = "smsc"
 	ForSessions = "sessions"
 	ForEvents   = "events"
 )
 
-// WaitsFor returns what messages wait for that a connector of a direction and a protocol is to send.
+// WaitsFor returns the kind of peer that messages wait for on a connector with a direction and a protocol.
 func WaitsFor(direction, protocol string) string {
 	switch {
 	case direction == config.Out:
@@ -81,7 +81,7 @@ func WaitsFor(direction, protocol string) string {
 	return ForEvents
 }
 
-// waiting returns what waits now, by the engine's clock.
+// waiting returns the messages that wait now, by the engine's clock.
 func (v *view) waiting(now int64) []Waits {
 	all := []Waits{{For: ForSMSC}, {For: ForSessions}, {For: ForEvents}}
 	of := map[string]*Waits{ForSMSC: &all[0], ForSessions: &all[1], ForEvents: &all[2]}
@@ -97,7 +97,7 @@ func (v *view) waiting(now int64) []Waits {
 	return all
 }
 
-// WaitingFor returns what waits for a kind of peer.
+// WaitingFor returns the messages that wait for a kind of peer.
 func (s *Status) WaitingFor(peers string) (w Waits) {
 	for i := range s.Waiting {
 		if s.Waiting[i].For == peers {

@@ -20,29 +20,29 @@ import (
 	"pmg/sms"
 )
 
-// A Story is what became of a message.
+// A Story is the history of a message.
 type Story struct {
 	Message
 	Steps    []StoryStep             `json:"steps"`
-	Waits    *operate.StoredMessage  `json:"waits,omitempty"`    // where it waits now
-	Receipts []operate.StoredMessage `json:"receipts,omitempty"` // and its receipts, or the events about it
-	Attempts []webhooks.Attempt      `json:"attempts,omitempty"` // at its client's webhook, as far as they are remembered; the last one first
-	Others   []Message               `json:"others,omitempty"`   // messages with lines among the PDUs: other parts of a long one
+	Waits    *operate.StoredMessage  `json:"waits,omitempty"`    // queue entry of the message; nil: the message does not wait
+	Receipts []operate.StoredMessage `json:"receipts,omitempty"` // queue entries of receipts or events
+	Attempts []webhooks.Attempt      `json:"attempts,omitempty"` // remembered calls of the client's webhook, the latest first
+	Others   []Message               `json:"others,omitempty"`   // messages in the same PDUs' lines: parts of a long one
 	PDUs     []StoryPDU              `json:"pdus"`
 	Cut      string                  `json:"cut,omitempty"`
 	Texts    bool                    `json:"texts"`            // texts are shown
-	Plugin   string                  `json:"plugin,omitempty"` // that decided last, and what: refuse, hold or change
+	Plugin   string                  `json:"plugin,omitempty"` // the plugin that decided last, and refuse, hold or change
 	Verdict  string                  `json:"verdict,omitempty"`
-	Tags     []string                `json:"tags,omitempty"`      // that plugins have given it
+	Tags     []string                `json:"tags,omitempty"`      // tags that plugins have given the message
 	Network  string                  `json:"network,omitempty"`   // MCC and MNC
-	InMemory bool                    `json:"in_memory,omitempty"` // the store has only what was put aside, so that Waits may be missing
+	InMemory bool                    `json:"in_memory,omitempty"` // the store has only parked messages: Waits may be missing
 }
 
-// A StoryStep is one of the things that happened.
+// A StoryStep is one event of a story.
 type StoryStep struct {
 	At        time.Time  `json:"at"`
 	What      story.What `json:"what"`
-	Says      string     `json:"says"` // the same in words
+	Says      string     `json:"says"` // the step as text
 	Account   string     `json:"account,omitempty"`
 	Connector string     `json:"connector,omitempty"`
 	Session   string     `json:"session,omitempty"`
@@ -50,17 +50,17 @@ type StoryStep struct {
 	Meaning   string     `json:"meaning,omitempty"`
 	SMSCID    string     `json:"smsc_id,omitempty"`
 	State     string     `json:"state,omitempty"`
-	PDU       *int       `json:"pdu,omitempty"` // which of the PDUs shows it
+	PDU       *int       `json:"pdu,omitempty"` // index of the PDU that shows the step
 }
 
 // A StoryPDU is a line of the pdu log.
 type StoryPDU struct {
 	Line string `json:"line"`
-	Text string `json:"text,omitempty"` // of the message; its length for those who do not see it
-	Hex  string `json:"hex,omitempty"`  // its octets, for those who see texts
+	Text string `json:"text,omitempty"` // text of the message; its length for users who may not see texts
+	Hex  string `json:"hex,omitempty"`  // octets of the message, for users who may see texts
 }
 
-// Message returns the story of the message with an id, with ?text=1 its texts.
+// Message returns the story of the message with an id. With ?text=1 the story includes texts.
 func (s *Server) Message(r *http.Request, id string) (*Story, error) {
 	q, err := storyQueryOf(r, strings.ToLower(id))
 	if err != nil {
@@ -149,7 +149,7 @@ func (s *Server) tellStory(m *Story, one *story.Story, lines [][]byte) {
 	}
 }
 
-// storyPDU returns what is shown of a line.
+// storyPDU returns the form of a line that is shown.
 func storyPDU(d *pdulog.Decoder, e *pdulog.Entry, texts bool) (p StoryPDU) {
 	text, ok := d.Text(e)
 	if !texts {
@@ -183,13 +183,13 @@ func eachStored(
 	}
 }
 
-// receiptsOf returns the receipts and events about a message of an account that wait, or were not taken in time. They have come
-// after it.
+// receiptsOf returns the receipts and events about a message of an account that wait, or were not taken in
+// time. They are newer than the message.
 func receiptsOf(ctx context.Context, operations *operate.Operations, id uint64, account string) (all []operate.StoredMessage) {
 	if account == "" {
 		return nil
 	}
-	known := binary.BigEndian.AppendUint64(nil, id) // as a report has it
+	known := binary.BigEndian.AppendUint64(nil, id) // the id as reports contain it
 	for _, state := range []string{"", operate.StateDead} {
 		eachStored(ctx, operations, operate.Selection{
 			Account: account, Kind: "receipt", State: state, Has: known,

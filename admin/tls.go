@@ -11,7 +11,7 @@ import (
 	"pmg/internal/tlsfiles"
 )
 
-// A certificates is what admin.tls says. It is looked at when somebody connects.
+// A certificates is the TLS state that admin.tls configures. It is checked when somebody connects.
 type certificates struct {
 	gateway *gateway.Gateway
 
@@ -29,8 +29,8 @@ func newCertificates(g *gateway.Gateway, o tlsfiles.Options) (c *certificates, e
 	return c, err
 }
 
-// config returns what is in force. It takes over files that have changed, once a minute, and options of a reload. With an
-// error what was read before stays in force.
+// config returns the configuration in force. Once a minute it reads files that have changed, and it uses the
+// options of a reload. After an error the earlier configuration stays in force.
 func (c *certificates) config(*tls.ClientHelloInfo) (*tls.Config, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -38,7 +38,7 @@ func (c *certificates) config(*tls.ClientHelloInfo) (*tls.Config, error) {
 	return c.files.Config(""), nil
 }
 
-// whileTrusted serves the requests of connections whose certificates would still be taken, and closes the others.
+// whileTrusted serves the requests of connections whose certificates are still trusted, and closes the other connections.
 func (c *certificates) whileTrusted(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if t := r.TLS; t != nil && len(t.VerifiedChains) > 0 {
@@ -64,7 +64,7 @@ func (c *certificates) expires() time.Time {
 	return c.files.Expires()
 }
 
-// takeOver takes over what has changed, and warns once a day of what expires soon.
+// takeOver reads changed files, and warns once a day of certificates that expire soon.
 func (c *certificates) takeOver() {
 	var err error
 	if o := c.gateway.Node.Config().Admin.TLS.Options(true); !reflect.DeepEqual(o, c.options) {

@@ -23,21 +23,21 @@ import (
 // Tried is the answer to a request to submit a message.
 type Tried struct {
 	Account   string `json:"account"`
-	Connector string `json:"connector"` // that it counts for
+	Connector string `json:"connector"` // connector on which the message counts
 	ID        string `json:"id,omitempty"`
-	Parts     int    `json:"parts,omitempty"`   // short messages that it is
-	Parked    bool   `json:"parked,omitempty"`  // no route leads anywhere, and it waits for an operator
-	Refused   string `json:"refused,omitempty"` // why; only the audit log has it
+	Parts     int    `json:"parts,omitempty"`   // number of short messages that the message needs
+	Parked    bool   `json:"parked,omitempty"`  // no route leads anywhere, so that the message waits for an operator
+	Refused   string `json:"refused,omitempty"` // reason of the refusal; only the audit log contains the reason
 }
 
 const (
 	mostTried = 10_000           // characters of a text
-	tryTime   = 10 * time.Second // that the account's rate delays an answer at most
+	tryTime   = 10 * time.Second // longest time that the account's rate delays an answer
 )
 
-// try submits a message ?from= an address ?to= another with the text ?message= as ?account= does: with its rules, its
-// routes, its rate and its limits, by the first connector that it may use. ?receipt=1 asks for a receipt, which goes to the
-// account's client.
+// try submits a message in the name of ?account=, from the address ?from= to ?to= with the text ?message=.
+// The account's rules, routes, rate and limits apply, on the first connector that the account may use.
+// ?receipt=1 asks for a receipt, which goes to the account's client.
 func (s *Server) try(r *http.Request) (any, error) {
 	g, name := s.view.gateway, r.FormValue("account")
 	cfg := g.Node.Config()
@@ -75,8 +75,8 @@ func (s *Server) try(r *http.Request) (any, error) {
 	return answer, nil
 }
 
-// SubmitsOn returns the connector for an operator's message of an account: the first that the account may use, as in
-// pmg explain. It returns nil if the account may submit nothing.
+// SubmitsOn returns the connector for an operator's message of an account: the first connector that the
+// account may use, as in pmg explain. It returns nil if the account may submit nothing.
 func SubmitsOn(cfg *config.Config, a *config.Account) *config.Connector {
 	if !a.MaySubmit() {
 		return nil
@@ -118,7 +118,7 @@ func readTried(r *http.Request, on *config.Connector, protocol sms.Protocol) (re
 	alphabet, octets := smstext.Encode(on.Form().Default, text)
 	var native []byte
 	if protocol == protocols.HTTP {
-		// by which receipts go to where the account hears of its messages, and not to a session
+		// with this context, receipts go to the account's endpoint for events, and not to a session
 		native = (&sms.Context{}).Append(nil)
 	}
 	wantsReceipt := r.FormValue("receipt") != ""
@@ -132,7 +132,7 @@ func readTried(r *http.Request, on *config.Connector, protocol sms.Protocol) (re
 	}, nil
 }
 
-// refusals says what it means that a step of intake has refused a message.
+// refusals explain the refusal of a message by a step of intake.
 var refusals = map[string]string{
 	"rate":       "its account is faster than its rate",
 	"open":       "the gateway stops, or cannot store more messages",

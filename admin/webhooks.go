@@ -11,12 +11,12 @@ import (
 	"pmg/gateway/webhooks"
 )
 
-// webhooks lists the servers of clients, those of ?account=name.
+// webhooks lists the servers of clients; ?account=name selects those of one account.
 func (s *Server) webhooks(w http.ResponseWriter, r *http.Request) {
 	answerJSON(w, s.view.gateway.Webhooks.Rows(r.FormValue("account")), nil)
 }
 
-// attempts lists the last deliveries to them. Their replies are private, as texts of messages are.
+// attempts lists the last deliveries to the servers. The replies of the servers are private, like texts of messages.
 func (s *Server) attempts(w http.ResponseWriter, r *http.Request) {
 	f := webhooks.Filter{
 		Account: r.FormValue("account"), Endpoint: r.FormValue("endpoint"), ID: r.FormValue("id"),
@@ -37,7 +37,7 @@ func (s *Server) attempts(w http.ResponseWriter, r *http.Request) {
 	answerJSON(w, s.view.gateway.Webhooks.Attempts(f), nil)
 }
 
-// Called is the answer to a request to call servers again that are disabled, or now.
+// Called is the answer to a request to call servers now, or to enable them again.
 type Called struct {
 	Account string   `json:"account"`
 	Servers []string `json:"servers"`
@@ -48,7 +48,7 @@ func (s *Server) enable(r *http.Request) (any, error) {
 	return s.call(r, "enable", s.view.gateway.Webhooks.Enable)
 }
 
-// retryWebhooks calls those webhooks of ?account=name now for which events wait.
+// retryWebhooks immediately calls the webhooks of ?account=name for which events wait.
 func (s *Server) retryWebhooks(r *http.Request) (any, error) {
 	return s.call(r, "retry", s.view.gateway.Webhooks.Retry)
 }
@@ -63,14 +63,14 @@ func (s *Server) call(r *http.Request, what string, do func(account, operator st
 	return answer, nil
 }
 
-// testWebhook calls the webhook of ?account=name with a test event; with ?fallback=1 its webhook_fallback.
+// testWebhook calls the webhook of ?account=name with a test event; with ?fallback=1, it calls webhook_fallback.
 func (s *Server) testWebhook(r *http.Request) (any, error) {
 	a, err := s.view.gateway.Webhooks.Test(r.Context(), r.FormValue("account"), r.FormValue("fallback") != "")
 	access.After(r, a)
 	return a, err
 }
 
-// Webhook is how the servers of an account answer that are called with its events. Counts are over all of them.
+// Webhook is the state of the servers that are called with an account's events. Counts are over all servers of the account.
 type Webhook struct {
 	Account     string           `json:"account"`
 	Servers     int              `json:"servers" metric:"servers" help:"Servers of the account that are called with its events, or were."`
@@ -79,14 +79,14 @@ type Webhook struct {
 	Waiting     int64            `json:"waiting" metric:"events_waiting" help:"Events for the account's servers that wait or are under way."`
 	Oldest      float64          `json:"oldest_seconds" metric:"oldest_seconds" help:"Age of the next event for the account's servers, 0 when none waits."`
 	Calls       connector.Labels `json:"calls" metric:"calls_total" label:"result" help:"Calls of the account's servers, by result: taken or failed."`
-	Failures    int              `json:"failures"`              // in a row, of the server that has the most
+	Failures    int              `json:"failures"`              // consecutive failures of the server that has the most
 	LastError   string           `json:"last_error,omitempty"`  // of the call that failed last
-	RestsUntil  *time.Time       `json:"rests_until,omitempty"` // when a server that rests is called again
-	Disabled    int              `json:"disabled"`              // servers that are not called any more
+	RestsUntil  *time.Time       `json:"rests_until,omitempty"` // time of the next call of a server that rests
+	Disabled    int              `json:"disabled"`              // number of disabled servers
 	DeadLetters int64            `json:"dead_letters" metric:"dead_letters" help:"Events in the store that the account's servers did not take in time (pmg webhooks dead)."`
 }
 
-// State returns how the servers are, in a word: as the worst of them.
+// State returns the state of the servers as a word: that of the worst server.
 func (w Webhook) State() string {
 	switch {
 	case w.Disabled > 0:

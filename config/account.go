@@ -23,8 +23,8 @@ type Account struct {
 	Certificates []string       `yaml:"certificates" live:"yes" doc:"With TLS, the certificates one of which a login must show, besides the password if there is one (docs/tls.md): a name in it (CN, DNS name, e-mail address or URI), or sha256: and its fingerprint."`
 	Networks     []netip.Prefix `yaml:"networks" live:"yes" doc:"Addresses it may log in from, such as 192.0.2.0/24 or 192.0.2.1; any when empty."`
 
-	Logins   Logins   // its options stand among the account's
-	Sessions Sessions // and these
+	Logins   Logins   // options of logins, beside the account's own
+	Sessions Sessions // options of sessions
 
 	Bind       []protocols.BindType `yaml:"bind" enum:"transmitter|receiver|transceiver" live:"yes" doc:"The ways it may bind; any when empty."`
 	Connectors []string             `yaml:"connectors" live:"yes" doc:"The in connectors that it may log in on; all when empty."`
@@ -35,30 +35,30 @@ type Account struct {
 	Share       int           `yaml:"share" default:"50" range:"1..100" live:"yes" doc:"Percent of the free places in a queue, and of the free memory (there at least half), that its messages may take. With 100 it can shut out others."`
 	MaxSchedule time.Duration `yaml:"max_schedule" default:"168h" range:"0s.." live:"yes" doc:"How far ahead a message's delivery time may be; 0s allows none. A later one is refused (SMPP: ESME_RINVSCHED)."`
 
-	Lifetime Lifetime // and these
+	Lifetime Lifetime // options of lifetimes
 
 	MaxParked    int `yaml:"max_parked" default:"10000" range:"0.." live:"yes" doc:"Its messages that may be parked (no_route: park); further ones are refused (SMPP: ESME_RMSGQFUL)."`
 	MaxScheduled int `yaml:"max_scheduled" default:"10000" range:"0.." live:"yes" doc:"Messages of the account that may wait for their delivery time. Further ones are refused until some have left."`
 
-	Policies Policies // and these
+	Policies Policies // options of policies
 
 	TLVs []smpp.Parameter `yaml:"tlvs" live:"yes" merge:"entries" doc:"TLVs that its messages get when they leave by SMPP without one of that tag, such as {tlv: 0x1400, value: \"1101456789012345678\"} (docs/profiles.md). The connector's tlvs see them."`
 
 	Receipts string   `yaml:"receipts" default:"ask" enum:"ask|force" live:"yes" doc:"Which receipts it gets: those that it asks for, or with force the final ones of all messages, except where an out connector has receipts: never."`
 	Receives []string `yaml:"receives" live:"yes" doc:"Destinations of messages from mobiles for this account: prefixes of numbers, short codes or sender names, with or without '+'. A whole address ('=123') comes first, then the longest prefix; an account that alone can receive on the connector gets all."`
 
-	Callbacks // and these, for accounts that are called by HTTP
+	Callbacks // options of accounts that are called by HTTP
 
 	Senders []string `yaml:"senders" live:"yes" doc:"Lists one of which must have the sender of its messages, after rewrite; else they are refused (SMPP: ESME_RINVSRCADR). Any sender when empty."`
 
-	Screening // and these
+	Screening // options of screening
 
 	Rewrite []rewrite.Rule `yaml:"rewrite" live:"yes" doc:"Changes to the addresses of messages that it submits (in) or receives (out), and which are allowed, such as {in: destination, strip: 00, ton: 1} (docs/rewrite.md)."`
 
 	rules rules // of Rewrite
 }
 
-// Logins are who may use HTTP in the name of an account, beside those who know its password.
+// Logins are the further ways to use HTTP in the name of an account, in addition to the account's password.
 type Logins struct {
 	Keys  []Key         `yaml:"keys" live:"yes" doc:"Keys for HTTP in place of its password, each as {name: shop, hash: \"sha256:…\", scopes: [send]}, made by pmg account key."`
 	Users []AccountUser `yaml:"users" live:"yes" doc:"People who may log in to the pages for customers (docs/portal.md), 100 at most, each as {name: ann, password: \"$argon2id$…\", scope: send}."`
@@ -71,13 +71,13 @@ type AccountUser struct {
 	Scope    string `yaml:"scope" default:"look" enum:"look|send|manage" live:"yes" doc:"look sees what is the account's; send may also submit messages, and manage make and revoke the account's API keys."`
 }
 
-// ManageScope is the scope of users above LookScope and SendScope. Each has those before it.
+// ManageScope is the scope of users above LookScope and SendScope. Each scope includes the lower ones.
 const ManageScope = "manage"
 
 // MaxUsers is how many users an account may have.
 const MaxUsers = 100
 
-// checkUsers checks the users of an account. It does not show what stands in the place of a hash.
+// checkUsers checks the users of an account. Messages do not quote a value that is given instead of a hash.
 func checkUsers(d *decoder, a *Account, path string, connectors []Connector) {
 	names := map[string]int{}
 	serves := func(c Connector) bool { return c.Transport() == ByRequest && c.HTTP.Portal && a.MayUse(&c) }
@@ -95,7 +95,7 @@ func checkUsers(d *decoder, a *Account, path string, connectors []Connector) {
 	}
 }
 
-// Sessions are how many sessions an account may have at the same time, and what is written on them.
+// Sessions limit the sessions that an account may have at the same time, and set what is written on them.
 type Sessions struct {
 	Most       int    `yaml:"max_sessions" default:"0" range:"0.." live:"yes" doc:"Sessions it may have over all connectors; 0 is any number. A further login is refused, and silent sessions are checked."`
 	PerAddress int    `yaml:"max_sessions_per_address" default:"0" range:"0.." live:"yes" doc:"The same for one address (IPv6: a /64)."`
@@ -104,7 +104,7 @@ type Sessions struct {
 	SMPP smpp.ClientOptions `yaml:"smpp" live:"yes" doc:"How ids and receipts are written on its sessions of SMPP, such as {message_ids: decimal}. docs/receipts.md has an example."`
 }
 
-// ProtocolOptions returns the options of the account's sessions of a protocol, nil if it has none.
+// ProtocolOptions returns the options of the account's sessions of a protocol, nil if the account has none.
 func (a *Account) ProtocolOptions(protocol sms.Protocol) any {
 	if protocol == protocols.SMPP {
 		return &a.Sessions.SMPP
@@ -125,11 +125,11 @@ type Callbacks struct {
 	CallbacksTo     string   `yaml:"callbacks" default:"listed" enum:"listed|public" live:"yes" doc:"Which other URLs a message may name: none (listed), or every one with a public address (public)."`
 }
 
-// PullLane is where the events of an account wait that fetches them.
+// PullLane is the endpoint of an account's events that wait until the account fetches them.
 const PullLane = "pull"
 
-// EventsTo returns where an account hears of messages that name no server: the server of its webhook, or PullLane. It is
-// empty if it hears nothing by HTTP.
+// EventsTo returns the endpoint for events of messages that name no server: the server of the account's
+// webhook, or PullLane. It returns "" if the account gets no events by HTTP.
 func (a *Account) EventsTo() string {
 	if a.Pull {
 		return PullLane
@@ -137,7 +137,7 @@ func (a *Account) EventsTo() string {
 	return sms.Endpoint(a.Webhook)
 }
 
-// Passwords returns those that the account may log in with.
+// Passwords returns the passwords that the account may log in with.
 func (a *Account) Passwords() []string {
 	if a.OldPassword == "" {
 		return []string{a.Password}

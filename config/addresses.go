@@ -9,8 +9,7 @@ import (
 	"strconv"
 )
 
-// A listener is an address that the gateway itself listens on, and the name of the
-// part that does, for messages: "admin" or "connector NAME".
+// A listener is an address that the gateway itself listens on, and its owner as named in messages: "admin" or "connector NAME".
 type listener struct{ address, owner string }
 
 // addresses checks the addresses that the gateway listens on and connects to.
@@ -82,8 +81,7 @@ func overlapping(listens []listener, address string) string {
 	return ""
 }
 
-// sameHost reports whether both hosts are addresses of this machine that one listener
-// could serve. It does not ask for host names.
+// sameHost reports whether both hosts are addresses of this machine that one listener could serve. Host names are not resolved.
 func sameHost(listen, host string) bool {
 	if listen == host {
 		return true
@@ -168,7 +166,7 @@ func (c *Connector) TakesFrom(addr netip.Addr) bool {
 	return len(c.Networks) == 0 || contains(c.Networks, addr)
 }
 
-// PeerLogsIn reports whether an SMSC that connects must say who it is.
+// PeerLogsIn reports whether an SMSC that connects must show credentials.
 func (c *Connector) PeerLogsIn() bool { return c.PeerSystemID != "" || c.PeerPassword != "" }
 
 // IsPeer reports whether an SMSC that connects has given the right credentials.
@@ -176,8 +174,8 @@ func (c *Connector) IsPeer(systemID, password []byte) bool {
 	return isGiven(c.PeerSystemID, systemID) && isGiven(c.PeerPassword, password)
 }
 
-// isGiven reports whether a peer has given the value of an option, if there is one. The time it
-// takes does not depend on where they differ.
+// isGiven reports whether a peer has given the wanted value of an option, or no value is wanted. The duration
+// does not depend on where the values differ.
 func isGiven(want string, given []byte) bool {
 	return want == "" || subtle.ConstantTimeCompare([]byte(want), given) == 1
 }

@@ -15,7 +15,7 @@ import (
 	"pmg/internal/token"
 )
 
-// Admin is what serves operators.
+// Admin is the options of the server for operators.
 type Admin struct {
 	Socket  string   `yaml:"socket" live:"no" doc:"Path of a unix socket for commands on the same machine, which only the gateway's user and root can open; they may do everything. When not given: admin.sock in store.dir, or none with store.engine: memory. off is none."`
 	Address string   `yaml:"address" live:"no" doc:"host:port to listen on; off when empty. Without tokens it must be a loopback address, which shows everything but texts, and changes nothing."`
@@ -28,7 +28,7 @@ type Admin struct {
 	Pprof   bool     `yaml:"pprof" default:"false" live:"no" doc:"Whether Go's profiles are served at /debug/pprof, to those with scope administer. They slow the gateway while they are taken."`
 }
 
-// The scopes of tokens and users. Each has those before it.
+// The scopes of tokens and users. Each scope includes those before it.
 const (
 	LookScope       = "look"
 	OperateScope    = "operate"
@@ -48,10 +48,10 @@ type OIDC struct {
 	Administer   []string `yaml:"administer" live:"yes" doc:"Those with scope administer."`
 }
 
-// IsSet reports whether there is such a server.
+// IsSet reports whether a server for logins is configured.
 func (o *OIDC) IsSet() bool { return o.Issuer != "" }
 
-// Host returns the host and the port of the address where browsers find the pages, "" if there is no such server.
+// Host returns the host and the port of the address where browsers find the pages, "" if no server for logins is configured.
 func (o *OIDC) Host() string {
 	at, err := url.Parse(o.Address)
 	if err != nil || !o.IsSet() {
@@ -60,12 +60,13 @@ func (o *OIDC) Host() string {
 	return at.Host
 }
 
-// IsSecure reports whether browsers use TLS for requests with a Host, because the address with it says so: a proxy ends it.
+// IsSecure reports whether browsers use TLS for requests with a Host: the configured address with that host
+// is an https URL, because a proxy ends TLS.
 func (o *OIDC) IsSecure(host string) bool {
 	return o.IsSet() && strings.HasPrefix(o.Address, "https:") && strings.EqualFold(o.Host(), host)
 }
 
-// ScopeOf returns the highest scope of some groups, "" if they have none.
+// ScopeOf returns the highest scope of some groups, "" if the groups have no scope.
 func (o *OIDC) ScopeOf(groups []string) string {
 	for _, s := range []struct {
 		scope string
@@ -78,7 +79,7 @@ func (o *OIDC) ScopeOf(groups []string) string {
 	return ""
 }
 
-// Proof returns a text that is another one when anything of the section is: a login lasts while it is the same.
+// Proof returns a text that changes with any option of the section: a login lasts until the text changes.
 func (o *OIDC) Proof() string {
 	if !o.IsSet() {
 		return ""
@@ -128,7 +129,7 @@ type User struct {
 	Scope    string `yaml:"scope" default:"look" enum:"look|operate|administer" live:"yes" doc:"As that of a token."`
 }
 
-// Token is a secret with which somebody may use the admin address.
+// Token is a secret that gives access to the admin address.
 type Token struct {
 	Name  string `yaml:"name" required:"yes" live:"yes" doc:"Whose it is, for the logs."`
 	Hash  string `yaml:"hash" required:"yes" live:"yes" doc:"sha256: and the hash of the token in hex, as pmg admin token prints it. The token itself stands nowhere."`
@@ -146,8 +147,8 @@ func (c *Config) AdminSocket() string {
 	return c.Admin.Socket
 }
 
-// checkHashed checks the name and the hash of a token or a key (what), which a command makes. It does not show what stands in the
-// place of a hash, which may be the secret itself.
+// checkHashed checks the name and the hash of a token or a key (what), which a command makes. Messages do not
+// quote a value that is given instead of a hash, because it may be the secret itself.
 func checkHashed(d *decoder, path, name, hash, command, what string) {
 	if name != "" && !nameForm.MatchString(name) {
 		d.problem(path+".name", "must be letters, digits, '-' and '_', at most 64, not %q", name)
@@ -157,8 +158,8 @@ func checkHashed(d *decoder, path, name, hash, command, what string) {
 	}
 }
 
-// checkUser checks the name and the password of a user, whose hash a command makes. It does not show what stands in the place of
-// the hash.
+// checkUser checks the name and the password of a user, whose hash a command makes. Messages do not quote a
+// value that is given instead of the hash.
 func checkUser(d *decoder, path, name, password, command string) {
 	if name != "" && !nameForm.MatchString(name) {
 		d.problem(path+".name", "must be letters, digits, '-' and '_', at most 64, not %q", name)
@@ -171,7 +172,7 @@ func checkUser(d *decoder, path, name, password, command string) {
 	}
 }
 
-// checkAdmin checks tokens and users, and that there are some where other machines reach the address.
+// checkAdmin checks tokens and users, and requires some if other machines reach the address.
 func checkAdmin(d *decoder, a *Admin) {
 	names := map[string]int{}
 	for i, t := range a.Tokens {
@@ -209,7 +210,7 @@ const (
 	ReadScope = "read"
 )
 
-// Key is a secret with which a program uses the API of HTTP in the name of an account.
+// Key is a secret with which a program uses the HTTP API in the name of an account.
 type Key struct {
 	Name     string         `yaml:"name" required:"yes" live:"yes" doc:"Whose it is, for the logs."`
 	Hash     string         `yaml:"hash" required:"yes" live:"yes" doc:"sha256: and the hash of the key in hex, as pmg account key prints it. The key itself stands nowhere."`
@@ -219,9 +220,9 @@ type Key struct {
 	Made     string         `yaml:"made" live:"yes" doc:"The day on which the key was made. PMG does not use it."`
 }
 
-// ExpiresAt returns when the key is not taken any more, the zero time if that is never.
+// ExpiresAt returns the time at which the key expires, the zero time if it never does.
 func (k *Key) ExpiresAt() time.Time {
-	t, _ := time.Parse(time.DateOnly, k.Expires) // which checkKeys has seen
+	t, _ := time.Parse(time.DateOnly, k.Expires) // checkKeys has already checked the date
 	return t
 }
 

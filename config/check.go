@@ -26,7 +26,7 @@ import (
 
 var nameForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
 
-// check reports options that are valid by themselves and do not fit together.
+// check reports options that are valid alone but conflict with each other.
 func (d *decoder) check(c *Config, o Options) {
 	checkPDULog(d, &c.PDULog)
 	readKeys(d, c)
@@ -129,7 +129,7 @@ func checkPasswords(d *decoder, a *Account, path string) {
 	}
 }
 
-// checkCertificates checks what an account logs in with: a password, certificates or both.
+// checkCertificates checks the credentials of an account: a password, certificates or both.
 func checkCertificates(d *decoder, a *Account, path string, connectors []Connector) {
 	if len(a.Certificates) == 0 && a.Password == "" && isWritten(d, path+".certificates") {
 		d.problem(path+".certificates", "must not be empty without password: anybody could log in")
@@ -155,7 +155,7 @@ func checkCallbacks(d *decoder, a *Account, path string) {
 	if a.Webhook != "" {
 		check := httpcall.CheckPrefix
 		if a.WebhookForm != PMGForm {
-			check = func(url string) error { return httpcall.CheckURL(strings.ReplaceAll(url, "%", "")) } // it may have escapes
+			check = func(url string) error { return httpcall.CheckURL(strings.ReplaceAll(url, "%", "")) } // may contain escapes
 		}
 		if err := check(a.Webhook); err != nil {
 			d.problem(path+".webhook", "%s", err)
@@ -195,8 +195,8 @@ func (d *decoder) lifetime(l *Lifetime, path string) {
 	}
 }
 
-// loginFits checks that the account can log in by the protocol of some connector. The length of a
-// hashed password is not known, so it is not checked.
+// loginFits checks that the account can log in by the protocol of some connector. The length of a hashed
+// password is unknown and not checked.
 func (d *decoder) loginFits(a *Account, path string, connectors []Connector) {
 	password := a.Password
 	if passhash.Is(password) {
@@ -259,7 +259,7 @@ func (d *decoder) connector(c *Connector, path string, o Options) {
 	}
 }
 
-// checkPortal warns of pages for customers whose passwords others read.
+// checkPortal warns of pages for customers without TLS, on which others can read passwords.
 func checkPortal(d *decoder, c *Connector, path string) {
 	if c.Transport() != ByRequest || !c.HTTP.Portal || c.TLS.Enabled || len(c.Proxies) > 0 {
 		return
@@ -273,7 +273,7 @@ func checkPortal(d *decoder, c *Connector, path string) {
 	}
 }
 
-// operators checks what connectors to the same SMSC must have in common.
+// operators checks the options that connectors to the same SMSC must have in common.
 func (d *decoder) operators(c *Config) {
 	first := map[string]int{}
 	for i := range c.Connectors {
@@ -314,7 +314,7 @@ func (d *decoder) protocol(c *Connector, path string) {
 	}
 	password := c.Password
 	if c.Role() == protocols.Server {
-		password = "" // it has no effect, and there is a warning already
+		password = "" // the password has no effect, and a warning was already reported
 	}
 	d.report(path, o.CheckLogin(c.SystemID, password))
 }
@@ -479,7 +479,7 @@ func (d *decoder) complete(c *Config, empty bool) {
 	}
 }
 
-// hasProblem reports whether there is a problem with the option already.
+// hasProblem reports whether a problem of the option is already known.
 func (d *decoder) hasProblem(key string) bool {
 	return slices.ContainsFunc(d.problems, func(p document.Problem) bool {
 		return p.Path == key || p.Path == "file" || strings.HasSuffix(p.Message, ": did you mean "+key+"?")

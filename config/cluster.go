@@ -13,7 +13,7 @@ import (
 	"pmg/config/option"
 )
 
-// Cluster is how the gateway is one node of several.
+// Cluster is the options of a gateway that is one node of several.
 type Cluster struct {
 	Node    string   `yaml:"node" live:"no" doc:"Name of this node, which no other has. Empty: the gateway is alone. docs/cluster.md says what is needed."`
 	Servers []string `yaml:"servers" live:"no" doc:"URLs of the servers of NATS, such as nats://10.0.0.1:4222, at least three."`
@@ -43,7 +43,7 @@ func (c *Cluster) LeaseOptions() lease.Options {
 	return lease.Options{Node: c.Node, Lease: c.Lease, Dead: c.Dead, Beat: c.Beat}
 }
 
-// checkCluster checks what does not fit together.
+// checkCluster checks that the options of the cluster fit together.
 func checkCluster(d *decoder, c *Config) {
 	o := &c.Cluster
 	if o.Node == "" {
@@ -90,8 +90,8 @@ func checkCluster(d *decoder, c *Config) {
 	}
 }
 
-// Common returns a hash of all that the nodes of a cluster must have configured alike: everything but what a machine has of its
-// own, which are its directories, limits, logs, operators and the addresses that it listens on.
+// Common returns a hash of the options that all nodes of a cluster must share: all options except those of
+// the machine, which are its directories, limits, logs, operators and the addresses that it listens on.
 func (c *Config) Common() (string, error) {
 	common := *c
 	common.User, common.Log, common.PDULog, common.Events = "", Log{}, PDULog{}, Events{}

@@ -83,7 +83,7 @@ type Config struct {
 // lines are where the file defines things.
 type lines struct {
 	routes  []int             // 0: not known
-	defined map[string]string // what managed files could define, by kind/name
+	defined map[string]string // the objects that managed files could define, by kind/name
 }
 
 // Log is the gateway's own log.
@@ -125,7 +125,7 @@ type Stats struct {
 	KeepAge time.Duration `yaml:"keep_age" default:"0s" range:"0s.." live:"no" doc:"How long the files are kept, in whole days; 0s keeps them whatever their age."`
 }
 
-// Retention is how long texts and numbers stay in files that are kept for longer.
+// Retention limits how long texts and numbers stay in files that are kept longer.
 type Retention struct {
 	Texts   time.Duration `yaml:"texts" default:"0s" range:"0s.." live:"yes" doc:"Texts in closed files of pdu logs and events that are older are replaced by their lengths, about once an hour. 0s: never, or, of an account, as the gateway's retention says."`
 	Numbers time.Duration `yaml:"numbers" default:"0s" range:"0s.." live:"yes" doc:"The same for numbers of seven digits and more, together with the texts. Names of senders and short numbers stay."`
@@ -156,7 +156,7 @@ type Store struct {
 	keys [][]byte // of these files
 }
 
-// Keys returns those that messages are encrypted with in the store, the one of now first; none: they are plain.
+// Keys returns the keys for encrypting messages in the store, the current key first; none: messages are not encrypted.
 func (s *Store) Keys() [][]byte { return s.keys }
 
 // readKeys reads the files with the keys of the store.
@@ -215,7 +215,7 @@ func (l *Limits) MemoryLimit() int64 {
 	return machine.Memory() / 2
 }
 
-// Receipts is for how long receipts can find their way.
+// Receipts limits how long receipts can be matched to their messages.
 type Receipts struct {
 	Keep     time.Duration `yaml:"keep" default:"168h" range:"1h..8760h" live:"yes" doc:"How long a message that an SMSC has accepted is known, so that a receipt finds its client, with about 150 octets on disk. Orphans wait for as long."`
 	Validity time.Duration `yaml:"validity" default:"24h" range:"1m..8760h" live:"yes" doc:"How long a receipt waits for a client that is not bound."`
@@ -243,18 +243,18 @@ type Connector struct {
 	PeerSystemID string `yaml:"peer_system_id" only:"out" live:"yes" doc:"With listen, the name that the SMSC must give in its outbind or login; any when empty."`
 	PeerPassword string `yaml:"peer_password" secret:"yes" only:"out" live:"yes" doc:"With listen, the password of its outbind or login; any when empty. With this or peer_system_id, an SMSC must log in over UCP as well."`
 
-	Access // and these, who may connect to one that listens
+	Access // options of access: peers that may connect to a connector that listens
 
 	SystemID string `yaml:"system_id" live:"rebind" doc:"The name that an out connector logs in with (required), or that an in connector returns to clients."`
 	Password string `yaml:"password" secret:"yes" only:"out" live:"rebind" doc:"The password that it logs in with. SMPP 3.4 allows 8 characters, UCP 16."`
 
 	TLS TLS `yaml:"tls" live:"rebind" doc:"Encrypts the sessions (docs/tls.md). tls: true is enough where the machine's authorities are trusted; a connector that listens needs certificate and key."`
 
-	Spoken // its options stand among the connector's
+	Spoken // options of the protocol, beside the connector's own
 
-	Text Text // and these
+	Text Text // options of texts
 
-	Supplier // and these
+	Supplier // options of the supplier
 
 	Receipts     string `yaml:"receipts" default:"ask" enum:"ask|force|never" only:"out" live:"yes" doc:"Whether the SMSC is asked for receipts: if the client asks, for every message (force), or never. Those that nobody has asked for are counted (pmg_receipts_unwanted_total) and dropped."`
 	ReceiptIDs   string `yaml:"receipt_ids" default:"learn" http:"same" test:"same" enum:"learn|same|decimal|hexadecimal" only:"out" live:"yes" doc:"How the SMSC writes ids in receipts: as in its answers (same), or as decimal or hexadecimal numbers. learn finds out (docs/receipts.md). Case, leading zeros and blanks do not matter."`
@@ -271,16 +271,16 @@ type Connector struct {
 	QueueFull     string        `yaml:"queue_full" default:"delay" enum:"delay|refuse" live:"yes" doc:"A submit when the queue is full: delay answers when there is room, which slows the client down, refuse answers immediately."`
 	QueueWait     time.Duration `yaml:"queue_wait" default:"30s" range:"0s..10m" live:"yes" doc:"Longest a delayed submit waits for room before it is refused. Keep it below the clients' own response timeout."`
 
-	Times // and these
+	Times // options of times
 
-	Lifetime Lifetime // and these
+	Lifetime Lifetime // options of lifetimes
 
 	OnUnknown string `yaml:"on_unknown" default:"resend" enum:"resend|fail" live:"yes" doc:"A message without an answer, also over a kill: resend may deliver it twice, fail not at all. With fail and a durable store, each waits for a commit before it leaves."`
 	Retry     Retry  `yaml:"retry" live:"yes" doc:"When a message that the peer has not taken is sent again: a list of pauses, one after each attempt. Behind the last one the message is given up; a list that ends with repeat repeats its last pause until the validity passes, as an in connector always does (a receipt has receipts.validity). One list, as in retry: [10s, 1m, 5m, 30m], stands for all options below, except that a throttled message is not given up."`
 
 	Rewrite []rewrite.Rule `yaml:"rewrite" live:"yes" doc:"Changes to the addresses of messages that arrive (in) or leave (out), and which may pass, such as {in: destination, strip: 00, ton: 1} (docs/rewrite.md)."`
 
-	Screening // and these, of the messages that arrive on it
+	Screening // options of screening, for the messages that arrive on the connector
 
 	rules rules // of Rewrite
 }
@@ -293,7 +293,7 @@ type Spoken struct {
 	Test testsms.ConnectorOptions `protocol:"test"`
 }
 
-// Supplier is who runs the SMSC behind a connector: its names, and what it charges.
+// Supplier describes the operator of the SMSC behind a connector: names and charges.
 type Supplier struct {
 	Operator   string `yaml:"operator" only:"out" live:"yes" doc:"The name of the SMSC behind it; its own name when not given. A receipt may come over any connector with the same one."`
 	PublicName string `yaml:"public_name" only:"out" live:"yes" doc:"The name that accounts see in place of the connector's, in webhooks, answers and previews, with the SMSC's ids. When not given, they see neither (ND in Jasmin's calls)."`
@@ -306,7 +306,7 @@ type Access struct {
 	Proxies  []netip.Prefix `yaml:"proxies" live:"yes" doc:"Addresses of the proxies in front of a connector that listens (docs/operate.md), such as 192.0.2.0/24. Their connections must begin with a PROXY header, whose address counts for limits, networks, logs and metrics: name only proxies that you trust."`
 }
 
-// Policies are what an account's messages must be like, when they may leave, and what the account sees of them.
+// Policies are rules for an account's messages: their content, the times when they may leave, and what the account sees of them.
 type Policies struct {
 	Recipients string     `yaml:"recipients" default:"any" enum:"any|plausible" live:"yes" doc:"With plausible, messages to international numbers that cannot exist are refused (SMPP: ESME_RINVDSTADR, HTTP: 422): wrong length, no such country code, or a 0 behind it (docs/policy.md)."`
 	Duplicates Duplicates `yaml:"duplicates" live:"yes" doc:"Refuses a message that the account has submitted already a short time before. docs/policy.md has an example."`
@@ -327,7 +327,7 @@ type Lifetime struct {
 	Most  time.Duration `yaml:"max_validity" default:"0s" range:"0s.." live:"yes" doc:"The longest validity; a longer one, or none, becomes this. The account's comes first. 0s in both is any."`
 }
 
-// Times are how long a connector waits for its peers.
+// Times are the durations for which a connector waits for its peers.
 type Times struct {
 	ThrottlePause    time.Duration `yaml:"throttle_pause" default:"1s" range:"0s..10m" live:"yes" doc:"How long nothing is sent after the peer answered that it throttles the gateway."`
 	ConnectTimeout   time.Duration `yaml:"connect_timeout" default:"10s" range:"100ms..10m" only:"out" live:"yes" doc:"How long connecting may take before the next address is tried."`
@@ -339,8 +339,7 @@ type Times struct {
 	ResponseTimeout  time.Duration `yaml:"response_timeout" default:"60s" range:"100ms..1h" live:"rebind" doc:"How long an answer may take; then on_unknown decides, and a peer that does not answer enquire_link either is disconnected. A session that often answers late waits up to ten times as long."`
 }
 
-// Listens reports whether the connector accepts connections. Role reports whether its
-// peers are clients: SMSCs may connect too.
+// Listens reports whether the connector accepts connections. The peers are not always clients: an SMSC may connect too. See Role.
 func (c *Connector) Listens() bool { return c.Direction == In || c.Listen != "" }
 
 // Role returns the connector's side of its sessions: the peers of a server are
@@ -376,14 +375,14 @@ func (c *Connector) ProtocolOptions() protocols.Options {
 	return nil
 }
 
-// A Transport is how a connector and its peers exchange messages.
+// A Transport is the way in which a connector and its peers exchange messages.
 type Transport uint8
 
 // The transports.
 const (
 	BySession Transport = iota // peers log in, and stay
 	ByRequest                  // each request of HTTP stands alone
-	Nowhere                    // there is no peer: messages do not leave
+	Nowhere                    // there is no peer: messages stay in the gateway
 )
 
 // Transport returns the connector's transport.
@@ -405,8 +404,8 @@ func (c *Connector) BindType() protocols.BindType {
 	return protocols.Transceiver
 }
 
-// IsStatic reports whether the connector's sessions stay open when there is nothing to
-// send. Those that the SMSC opens cannot be opened when there is.
+// IsStatic reports whether the connector's sessions stay open when there is nothing to send. Sessions that
+// the SMSC opens are static, because the gateway cannot open them when needed.
 func (c *Connector) IsStatic() bool {
 	if c.Listen != "" {
 		return true
@@ -417,8 +416,7 @@ func (c *Connector) IsStatic() bool {
 	return c.BindType() != protocols.Transmitter
 }
 
-// AllAddresses returns Listen if it is set, otherwise Address, if that is set, and then
-// Addresses.
+// AllAddresses returns Listen if it is set, otherwise Address, if set, followed by Addresses.
 func (c *Connector) AllAddresses() []string {
 	if c.Listen != "" {
 		return []string{c.Listen}

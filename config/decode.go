@@ -17,7 +17,7 @@ import (
 	"pmg/internal/passhash"
 )
 
-// A decoder fills a Config from a YAML tree. It goes on after a problem.
+// A decoder fills a Config from a YAML tree. The decoder continues after a problem.
 type decoder struct {
 	file        string
 	dir         string // the directory that relative paths of references start from
@@ -29,7 +29,7 @@ type decoder struct {
 	warnings    []document.Warning
 	profiles    map[string]*profile // of the file, by name
 	from        map[string]*profile // the profile that an option is from, by path
-	managed     map[string]section  // the entries of lists that are from managed files, by the list
+	managed     map[string]section  // the entries of a list that are defined by managed files, by the name of the list
 	options     Options
 	shapes      *option.Shapes // shared by the decoders of managed files
 }
@@ -51,7 +51,7 @@ func (d *decoder) describe(path, message string) document.Problem {
 		return reread(d, file, path).describe(path, message)
 	}
 	p := document.Problem{File: d.file, Path: shown, Message: message}
-	if shown == path { // the file of a managed object says which one it is
+	if shown == path { // the path of a managed object's file already names the object
 		p.Of = ownerOf(d, path)
 	}
 	from := fromProfile(d, path)
@@ -66,13 +66,13 @@ func (d *decoder) describe(path, message string) document.Problem {
 		}
 	}
 	if strings.HasSuffix(path, ".password") {
-		p.Text = "" // it may stand on a line without the key
+		p.Text = "" // the value may be on a line without the key
 	}
 	return p
 }
 
-// ownerOf returns which entry of a list a path leads into, such as "account acme": "" if that has no name, or if the path is that
-// of the name.
+// ownerOf returns the entry of a list that a path leads into, such as "account acme". It returns "" if the
+// entry has no name, or if the path is that of the name.
 func ownerOf(d *decoder, path string) string {
 	list, rest, _ := strings.Cut(path, "[")
 	index, _, is := strings.Cut(rest, "]")
@@ -95,11 +95,11 @@ func ownerOf(d *decoder, path string) string {
 func (d *decoder) value(n ast.Node, v reflect.Value, path string, f reflect.StructField) {
 	d.at[path] = document.PlaceOf(n)
 	if known := len(d.problems); d.from[path] != nil {
-		defer func() { d.problems = d.problems[:known] }() // they are problems of the profile, which has them already
+		defer func() { d.problems = d.problems[:known] }() // these are problems of the profile, which has already reported them
 	}
-	switch n.(type) { // the messages do not quote what is wrong, which may be a password
+	switch n.(type) { // the messages do not quote the wrong value, because a password may be in it
 	case nil, *ast.NullNode:
-		return // as if it were not there
+		return // the key is treated as absent
 	case *ast.AnchorNode:
 		d.problem(path, "must not begin with &, an anchor of YAML: remove the anchor, or put the value in quotes")
 		return
@@ -122,14 +122,14 @@ func (d *decoder) value(n ast.Node, v reflect.Value, path string, f reflect.Stru
 	}
 }
 
-// list decodes a sequence; a single value is a list of one.
+// list decodes a sequence; a single value is decoded as a list with one entry.
 func (d *decoder) list(n ast.Node, v reflect.Value, path string, f reflect.StructField) {
 	nodes := []ast.Node{n}
 	if seq, ok := n.(*ast.SequenceNode); ok {
 		nodes = seq.Values
 	}
 	if len(nodes) == 0 {
-		v.SetZero() // nil, so that there is only one form of a list without entries
+		v.SetZero() // nil is the only form of a list without entries
 		if f.Tag.Get("required") != "" {
 			d.problem(path, "must not be empty: name at least one")
 		}
@@ -148,7 +148,7 @@ func (d *decoder) list(n ast.Node, v reflect.Value, path string, f reflect.Struc
 	}
 }
 
-// object decodes a mapping into a struct, whose defaults it sets first.
+// object sets the defaults of a struct, and then decodes a mapping into the struct.
 func (d *decoder) object(n ast.Node, v reflect.Value, path string) {
 	shape := d.shapes.Of(v.Type())
 	v.Set(shape.Blank)
@@ -194,7 +194,7 @@ func (d *decoder) object(n ast.Node, v reflect.Value, path string) {
 	}
 }
 
-// choice returns the words that an option allows, for the message that it is missing.
+// choice returns the words that an option allows, for the message about a missing option.
 func choice(f reflect.StructField) string {
 	if words := f.Tag.Get("enum"); words != "" {
 		return ": " + oneOf(strings.Split(words, "|"))
@@ -213,7 +213,7 @@ func (d *decoder) fields(m *ast.MappingNode, v reflect.Value, path string, given
 		key := kv.Key.GetToken().Value
 		f, ok := d.shapes.Of(v.Type()).Options[key]
 		if !ok && d.from[option.Join(path, key)] != nil {
-			continue // it is a problem of the profile
+			continue // the problem belongs to the profile
 		}
 		if !ok {
 			word, _, _ := strings.Cut(key, " ") // a password may follow
@@ -255,7 +255,7 @@ func (d *decoder) direction(c *Connector, path string, given map[string]bool) {
 	}
 }
 
-// scalar decodes a single value: references, then type, then the checks of its tags.
+// scalar decodes a single value: it replaces references, converts the type, and checks the rules of the tags.
 func (d *decoder) scalar(n ast.Node, v reflect.Value, path string, f reflect.StructField) {
 	text, ok := document.TextOf(n)
 	if !ok {

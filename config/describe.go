@@ -17,18 +17,18 @@ type Option struct {
 	Type     string // "number"; "section" and "list of sections" hold further options
 	Default  string // "" for none
 	Allowed  string // range or words; "" for any
-	Only     string // the direction of connectors that have it; "" for both
-	Protocol string // the protocol of connectors that have it; "" for all
+	Only     string // the direction of the connectors that have the option; "": both directions
+	Protocol string // the protocol of the connectors that have the option; "": all protocols
 	Required bool
 	Live     bool // a reload applies a change
-	Rebind   bool // a change applies only to sessions that begin after it
+	Rebind   bool // a change applies only to sessions that begin after the change
 	Doc      string
 }
 
 // Describe lists all options in the order of the file.
 func Describe() []Option { return describe(reflect.TypeFor[Config](), Option{}, nil) }
 
-// describe lists those of a section, which is an option of a connector of its protocol alone.
+// describe appends the options of a section, which is an option only of a connector with the section's protocol.
 func describe(t reflect.Type, in Option, to []Option) []Option {
 	for f := range option.All(t) {
 		o := optionOf(f, option.Join(in.Path, option.Key(f)))
@@ -120,8 +120,8 @@ func (o Option) reload() string {
 	return "restart"
 }
 
-// WriteText describes the options whose path begins with prefix, for a terminal.
-// Shells take [] for a pattern, so it may be left out.
+// WriteText describes the options whose path begins with prefix, for a terminal. The prefix may lack [],
+// which shells take for a pattern.
 func WriteText(w io.Writer, prefix string) error {
 	plain := strings.NewReplacer("[", "", "]", "")
 	all := Describe()

@@ -14,9 +14,9 @@ import (
 // A Change is an option that differs between two configurations.
 type Change struct {
 	Path     string // "connectors[operator].window"
-	Old, New string // as in the file, secrets masked; of a list's entry "absent" and "added", or "present" and "removed"
-	Live     bool   // a reload applies it; otherwise a restart does
-	Rebind   bool   // a reload applies it to sessions that begin after it
+	Old, New string // as in the file, secrets masked; of an entry of a list "absent" and "added", or "present" and "removed"
+	Live     bool   // a reload applies the change; false: a restart is necessary
+	Rebind   bool   // a reload applies the change to sessions that begin after the reload
 }
 
 // String writes the change for the log.
@@ -45,9 +45,9 @@ func (c *Connector) Rebinds(next *Connector) bool {
 	return !c.Listens() && slices.ContainsFunc(changes, func(c Change) bool { return c.Rebind })
 }
 
-// Losses describes the removals of a reload from c to next that are probably a
-// mistake: more than half of the in connectors, the out connectors or the accounts, or
-// all routes. What is meant, such as accounts/acme, does not count; nothing is when it is empty.
+// Losses describes the removals of a reload from c to next that are probably a mistake: more than half of the
+// in connectors, the out connectors or the accounts, or all routes. The removal of meant, such as
+// accounts/acme, is intended and does not count; "" means that no removal is intended.
 func (c *Config) Losses(next *Config, meant string) (losses []string) {
 	for _, direction := range []string{In, Out} {
 		losses = appendLoss(losses, direction+" connectors", names(c.Connectors, direction), names(next.Connectors, direction))
@@ -123,8 +123,7 @@ func diff(old, next reflect.Value, path string, to []Change) []Change {
 	return to
 }
 
-// diffRoutes compares routes one by one. Two may look the same because a destination_file has
-// changed.
+// diffRoutes compares routes one by one. Two routes may look equal although a destination_file has changed.
 func diffRoutes(old, next reflect.Value, path string, live bool, to []Change) []Change {
 	for i := range old.Len() {
 		a, b := old.Index(i).Addr().Interface().(*Route), next.Index(i).Addr().Interface().(*Route)
@@ -141,7 +140,7 @@ func diffRoutes(old, next reflect.Value, path string, live bool, to []Change) []
 	return to
 }
 
-// line writes a route on a line: the options that it has, and its targets.
+// line writes a route as a line of its options and targets.
 func (r *Route) line() string {
 	plain := *r
 	plain.To, plain.Policy = nil, ""
@@ -187,7 +186,7 @@ func diffNamed(old, next reflect.Value, path string, live bool, to []Change) []C
 		b, ok := after[name]
 		switch {
 		case ok && reflect.DeepEqual(old.Index(i).Addr().Interface(), b.Addr().Interface()):
-			// of very many accounts few change, and options one by one take long
+			// only few of very many accounts change, and a comparison by option takes long
 		case ok:
 			to = diff(old.Index(i), b, at, to)
 		default:
@@ -221,8 +220,8 @@ func (c *Config) LiveFrom(old *Config) *Config {
 	return &merged
 }
 
-// Check returns an error if options do not fit together. Those that LiveFrom returns
-// may not, even if both configurations were valid.
+// Check returns an error if options do not fit together. The options that LiveFrom returns may conflict, even
+// if both configurations were valid.
 func (c *Config) Check() error {
 	d := newDecoder("configuration", "", nil)
 	d.check(c, Options{})
@@ -232,7 +231,7 @@ func (c *Config) Check() error {
 	return nil
 }
 
-// takeLive sets the live options of the struct to to those of from.
+// takeLive sets the live options of the struct to, from the struct from.
 func takeLive(to, from reflect.Value) {
 	for f := range option.All(to.Type()) {
 		a, b := to.FieldByIndex(f.Index), from.FieldByIndex(f.Index)
@@ -248,7 +247,7 @@ func takeLive(to, from reflect.Value) {
 	}
 }
 
-// takeRows returns the rows of next. Rows that are in old, too, keep its options that are not live.
+// takeRows returns the rows of next. A row that is also in old keeps old's options that are not live.
 func takeRows(old, next reflect.Value) reflect.Value {
 	if next.Len() == 0 || isLive(next.Type().Elem()) {
 		return next

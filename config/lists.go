@@ -43,7 +43,7 @@ func (n *Networks) Reading() networks.Options {
 	return networks.Options{Columns: n.Columns, Charset: n.Charset}
 }
 
-// UnknownNetwork is how routes name numbers of which no network is known.
+// UnknownNetwork is the name by which routes match numbers whose network is unknown.
 const UnknownNetwork = "unknown"
 
 // resolveNetworks makes the name of the table's file absolute, and reports one that cannot be read.
@@ -56,13 +56,13 @@ func resolveNetworks(d *decoder, n *Networks) {
 	}
 }
 
-// checkNetworks checks the table of networks, and what routes ask of it.
+// checkNetworks checks the table of networks, and the networks that routes name.
 func checkNetworks(d *decoder, c *Config) {
 	if n := &c.Networks; len(n.Columns) > 0 {
 		if n.File == "" {
 			d.problem("networks.columns", "has no effect without file: name the file, or remove it")
 		}
-		if err := networks.CheckColumns(n.Columns); err != nil && !slices.Contains(n.Columns, "") { // that was reported
+		if err := networks.CheckColumns(n.Columns); err != nil && !slices.Contains(n.Columns, "") { // already reported
 			d.problem("networks.columns", "cannot be used: %v", err)
 		}
 	}
@@ -88,8 +88,8 @@ func checkNetworks(d *decoder, c *Config) {
 	}
 }
 
-// resolveLists makes the names of the lists' files absolute, and reports those that cannot be read. What is in them is read
-// when a gateway starts.
+// resolveLists makes the names of the lists' files absolute, and reports those that cannot be read. The
+// contents of the files are read when a gateway starts.
 func resolveLists(d *decoder, c *Config) {
 	for i := range c.Lists {
 		l := &c.Lists[i]
@@ -100,7 +100,8 @@ func resolveLists(d *decoder, c *Config) {
 	}
 }
 
-// checkRows reports a file of rows that cannot be read. Those of a managed object are made by a request.
+// checkRows reports a file of rows that cannot be read. If the file of a managed object is missing, the
+// message names the request that creates it.
 func checkRows(d *decoder, path, object, name string) {
 	err := readable(name)
 	if file, _, _ := place(d, path); file != d.file && errors.Is(err, os.ErrNotExist) {
@@ -135,7 +136,7 @@ func readable(name string) error {
 	return f.Close()
 }
 
-// checkLists checks the names of lists, and that those exist which options name.
+// checkLists checks the names of lists, and that the lists named by options exist.
 func checkLists(d *decoder, c *Config) {
 	names, files, used := map[string]int{}, map[string]int{}, map[string]bool{}
 	for i := range c.Lists {
@@ -173,7 +174,7 @@ func checkLists(d *decoder, c *Config) {
 	}
 }
 
-// checkOptOuts checks the connectors by whose messages lists change, and what mobiles are answered.
+// checkOptOuts checks the connectors whose messages change lists, and the answers to mobiles.
 func checkOptOuts(d *decoder, c *Config) {
 	words := map[string]bool{}
 	for i := range c.Lists {

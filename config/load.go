@@ -20,10 +20,10 @@ import (
 // Options holds facts of the caller's that a file is checked against.
 type Options struct {
 	Protocols []string // the protocols that exist; nil omits the check
-	Thorough  bool     // warn also of what is as it should be in some gateways: somebody reads the warnings now
+	Thorough  bool     // warn also of settings that are correct in some gateways: a person reads the warnings now
 
-	Instead map[string][]byte // what managed files are to have, by their names in managed.dir; nil: they are to be removed
-	Cache   *Cache            // what managed files had at the load before; nil: all are read
+	Instead map[string][]byte // new contents of managed files, by file name in managed.dir; nil: the file is to be removed
+	Cache   *Cache            // the managed files of the previous load; nil: all files are read
 }
 
 // Load reads and checks a file. If the file is not valid, the error is Problems; if it
@@ -34,7 +34,7 @@ func Load(path string, o Options) (*Config, []document.Warning, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("cannot read configuration: %w", err)
 	}
-	dir, err := filepath.Abs(filepath.Dir(path)) // so that what a relative path names is the same in every load
+	dir, err := filepath.Abs(filepath.Dir(path)) // an absolute path, so that relative paths name the same files in every load
 	if err != nil {
 		return nil, nil, fmt.Errorf("cannot find configuration: %w", err)
 	}
@@ -97,7 +97,7 @@ func (d *decoder) run(data []byte, o Options) (*Config, error) {
 	return c, nil
 }
 
-// findLines records where the file defines routes, and what managed files must not.
+// findLines records the lines where the file defines routes, and objects that managed files must not define again.
 func findLines(d *decoder, c *Config) {
 	for i := range c.Routes {
 		line := 0
@@ -127,7 +127,8 @@ func findLines(d *decoder, c *Config) {
 	}
 }
 
-// Defined returns where the file defines something that a managed file could, such as an account, "" if it does not.
+// Defined returns the place where the file defines an object that a managed file could define, such as an
+// account. It returns "" if the file does not.
 func (c *Config) Defined(kind, name string) string { return c.lines.defined[kind+"/"+name] }
 
 func sortByLine(ps []document.Problem) {
@@ -137,8 +138,8 @@ func sortByLine(ps []document.Problem) {
 // maxReference is the largest file that a reference may name.
 const maxReference = 64 << 10
 
-// expand replaces the references in a value: ${ENV:NAME} by the variable, and
-// ${FILE:path} by the file without its last line end.
+// expand replaces the references in a value: ${ENV:NAME} by the variable, and ${FILE:path} by the contents of
+// the file without the last line end.
 func expand(s, dir string) (string, error) {
 	var b strings.Builder
 	for {

@@ -29,13 +29,13 @@ type Managed struct {
 	Dir string `yaml:"dir" live:"yes" doc:"Directory with the accounts, routes and lists that are changed by HTTP and by the operators' pages, and the history of changes (docs/managed.md). Its routes come before those of this file. The gateway's user must be able to write to it. None when empty."`
 }
 
-// A section says which entries of a list are from managed files: as many as there are files, from the first on.
+// A section describes which entries of a list come from managed files: the first entries, one for each file.
 type section struct {
 	first int
 	files []string
 }
 
-// place returns the file that an option stands in, its path as that file has it, and as it is shown.
+// place returns the file that contains an option, and two paths of the option: as in that file, and as shown to people.
 func place(d *decoder, path string) (file, in, shown string) {
 	key, after, _ := strings.Cut(path, "[")
 	s, isManaged := d.managed[key]
@@ -60,7 +60,7 @@ func where(d *decoder, path string) string {
 	return fmt.Sprintf("line %d", d.at[in].Position.Line)
 }
 
-// isWritten reports whether a file has an option, be it empty.
+// isWritten reports whether a file contains an option, even an empty one.
 func isWritten(d *decoder, path string) bool {
 	if file, in, _ := place(d, path); file != d.file {
 		return reread(d, file, in).at[in] != nil
@@ -68,16 +68,16 @@ func isWritten(d *decoder, path string) bool {
 	return d.at[path] != nil
 }
 
-// A Cache keeps what managed files had when they were read, so that a reload reads those alone that have changed since. One
-// load at a time uses it.
+// A Cache keeps the contents of managed files, so that a reload reads only the files that have changed since.
+// It is used by one load at a time.
 type Cache struct {
-	main    [sha256.Size]byte // of the file beside which they stand, whose profiles they take
-	entries map[string]*entry // by their paths
+	main    [sha256.Size]byte // the hash of the main configuration file, whose profiles the managed files use
+	entries map[string]*entry // entries by path of the file
 }
 
-// An entry is what a managed file has.
+// An entry is the content of a managed file.
 type entry struct {
-	info     fs.FileInfo // as the file was; nil: it is not kept
+	info     fs.FileInfo // the file's state when it was read; nil: the entry is not cached
 	value    any         // *Account, *Route, *List or *Prices; nil: the file cannot be read
 	order    int         // of a route
 	problems document.Problems
@@ -85,7 +85,7 @@ type entry struct {
 	secrets  []string
 }
 
-// loadManaged adds what the files of managed.dir define.
+// loadManaged adds the objects that the files of managed.dir define.
 func loadManaged(d *decoder, c *Config, main []byte) {
 	if c.Managed.Dir == "" {
 		return
@@ -171,7 +171,7 @@ func readEntries(d *decoder, dir, kind string, names []string, cache *Cache) []*
 	return entries
 }
 
-// readEntry reads a file, unless it is as it was.
+// readEntry reads a file, unless the file is unchanged.
 func readEntry(d *decoder, dir, kind, name string, known *entry) *entry {
 	path := filepath.Join(dir, filepath.FromSlash(name))
 	data, instead := d.options.Instead[name]
@@ -190,7 +190,7 @@ func readEntry(d *decoder, dir, kind, name string, known *entry) *entry {
 	}
 	e, _ := decodeEntry(d, kind, path, []byte(text))
 	if len(e.problems)+len(e.warnings) == 0 && !strings.Contains(text, "${") {
-		e.info = info // what a reference leads to may change meanwhile
+		e.info = info // the target of a reference may change meanwhile
 	}
 	return e
 }
@@ -208,7 +208,7 @@ func newEntry(kind string) (value any, name string) {
 	return new(Route), ""
 }
 
-// decodeEntry decodes a file, and returns the decoder, which knows where its options stand.
+// decodeEntry decodes a file, and returns the decoder, which knows the positions of the file's options.
 func decodeEntry(d *decoder, kind, path string, data []byte) (*entry, *decoder) {
 	sub := newDecoder(path, d.dir, data)
 	sub.profiles, sub.managed[kind], sub.shapes = d.profiles, section{files: []string{path}}, d.shapes
@@ -261,7 +261,7 @@ func addOption(m *ast.MappingNode, key, value string) {
 	m.Values = append(m.Values, file.Docs[0].Body.(*ast.MappingNode).Values...)
 }
 
-// takeOrder takes the place of a route among those of managed files out of its options.
+// takeOrder removes from a route's options the position of the route among those of managed files, and returns it.
 func takeOrder(sub *decoder, m *ast.MappingNode, e *entry) {
 	m.Values = slices.DeleteFunc(m.Values, func(kv *ast.MappingValueNode) bool {
 		if kv.Key.GetToken().Value != "order" {
@@ -279,7 +279,7 @@ func takeOrder(sub *decoder, m *ast.MappingNode, e *entry) {
 	})
 }
 
-// reread decodes a managed file again, for the places of its options, of which path is one.
+// reread decodes a managed file again, to find the positions of its options. path is the path of one of the options.
 func reread(d *decoder, path, in string) *decoder {
 	kind, _, _ := strings.Cut(in, "[")
 	data, ok := d.options.Instead[kind+"/"+filepath.Base(path)]
@@ -294,8 +294,8 @@ func reread(d *decoder, path, in string) *decoder {
 	return sub
 }
 
-// takeEntries puts what files define among what the main file does: routes in front of it, because the last of that usually
-// takes every message, and the others behind it.
+// takeEntries merges the entries of managed files with those of the main file. Routes come before those of
+// the main file, whose last route usually takes every message. Other entries come after.
 func takeEntries(d *decoder, c *Config, kind string, names []string, entries []*entry) {
 	order := make([]int, len(entries))
 	for i := range order {
@@ -304,7 +304,7 @@ func takeEntries(d *decoder, c *Config, kind string, names []string, entries []*
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(entries[a].order, entries[b].order) })
 	first := map[string]int{managed.Accounts: len(c.Accounts), managed.Lists: len(c.Lists), managed.Prices: len(c.Prices)}
 	s := section{first: first[kind]}
-	if kind == managed.Accounts { // of which there may be very many
+	if kind == managed.Accounts { // there may be very many accounts
 		c.Accounts = slices.Grow(c.Accounts, len(entries))
 	}
 	var routes []Route
@@ -325,7 +325,7 @@ func takeEntries(d *decoder, c *Config, kind string, names []string, entries []*
 			c.Prices = append(c.Prices, *v)
 		case *Route:
 			r := *v
-			r.To = slices.Clone(r.To) // their weights are filled in
+			r.To = slices.Clone(r.To) // the weights of the targets are filled in
 			routes = append(routes, r)
 		}
 	}

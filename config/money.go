@@ -25,7 +25,7 @@ func (p *Prices) Reading() prices.Options {
 	return prices.Options{Currency: p.Currency, Columns: p.Columns, Charset: p.Charset, Dates: p.Dates, Round: p.Round}
 }
 
-// Balance is how an account's money limits what it may submit.
+// Balance limits by an account's money what the account may submit.
 type Balance struct {
 	Mode  string `yaml:"mode" default:"none" enum:"none|prepaid|postpaid" live:"yes" doc:"prepaid: a message is refused if the account has not paid for it before (pmg credit add). postpaid: if it would owe more than limit. none: it may owe any sum. Refused: SMPP ESME_RTHROTTLED, HTTP 402."`
 	Limit string `yaml:"limit" live:"yes" doc:"What an account with postpaid may owe, such as 500 or 99.50, in the currency of its list."`
@@ -36,7 +36,7 @@ type Balance struct {
 	Charge string `yaml:"charge" default:"accepted" enum:"accepted|delivered" live:"yes" doc:"accepted: a message that an SMSC has accepted is charged. delivered: that is given back when its receipt, for which each message asks, says that it was not delivered."`
 }
 
-// Terms returns what the account has agreed. Check has found that the amounts can be read.
+// Terms returns the terms of the account. The amounts are valid, because Check has read them.
 func (a *Account) Terms() sms.Terms {
 	b := &a.Policies.Balance
 	t := sms.Terms{Limited: b.Mode == "prepaid" || b.Mode == "postpaid", Undo: b.Charge == "delivered", List: a.Policies.Prices}
@@ -106,7 +106,7 @@ func checkCosts(d *decoder, c *Config, r *Route, path string, lists map[string]i
 			if to.IsClient() {
 				d.warn(at, "has no costs, so that policy: cost takes it when nothing else is up")
 			}
-			continue // that was reported
+			continue // the error was already reported
 		}
 		k, ok := lists[c.Connectors[j].Costs]
 		if !ok {

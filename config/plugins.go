@@ -40,10 +40,10 @@ type Plugin struct {
 	rules *expression.Plugin // of Rules
 }
 
-// Compiled returns the plugin of rules; nil: it has none.
+// Compiled returns the plugin made of rules; nil: the plugin has no rules.
 func (p *Plugin) Compiled() *expression.Plugin { return p.rules }
 
-// mostDomain is how long a domain of ENUM may be, so that there is room for a number in front.
+// mostDomain is the limit of the length of an ENUM domain, which leaves room for a number in front.
 const mostDomain = 200
 
 var domainForm = regexp.MustCompile(`^([A-Za-z0-9_-]{1,63}\.)*[A-Za-z0-9_-]{1,63}\.?$`)
@@ -70,7 +70,7 @@ func (p *Plugin) Servers() (all []netip.AddrPort) {
 // usualWorkers is how many messages a service is asked about at the same time.
 const usualWorkers = 64
 
-// Options returns the bounds of its pool.
+// Options returns the bounds of the plugin's pool.
 func (p *Plugin) Options() plugin.Options {
 	workers := p.Workers
 	switch {
@@ -96,7 +96,7 @@ type Hook struct {
 	CacheSize int           `yaml:"cache_size" default:"200000" range:"2..100000000" live:"yes" doc:"With at: network, how many answers are kept, each of 100 to 170 octets."`
 }
 
-// checkPlugins checks the plugins, and the hooks where they are asked.
+// checkPlugins checks the plugins, and the hooks that use them.
 func checkPlugins(d *decoder, c *Config, x *index) {
 	names, holds := map[string]int{}, map[string]bool{}
 	for i := range c.Plugins {
@@ -145,7 +145,7 @@ func checkPlugins(d *decoder, c *Config, x *index) {
 	}
 }
 
-// checkKind checks whether a plugin can do what a hook is for.
+// checkKind checks whether a plugin supports a hook.
 func checkKind(d *decoder, h *Hook, p *Plugin, path string) {
 	switch {
 	case h.At == plugin.Result && len(p.Rules) > 0:

@@ -26,7 +26,7 @@ type Flood struct {
 	Keep   int           `yaml:"keep" default:"100000" range:"1000..1000000" live:"yes" doc:"With per: recipient, the recipients that are remembered, of 96 octets each; those without a message for longest are forgotten."`
 }
 
-// String writes the limit in words.
+// String returns the limit as text.
 func (f *Flood) String() string {
 	to := "to all recipients"
 	if f.Per == PerRecipient {
@@ -96,7 +96,7 @@ func quietHours(d *decoder, q *Quiet, path string) *quiet.Hours {
 type rules struct {
 	in, out *rewrite.Rules
 	quiet   *quiet.Hours // of an account
-	octets  []byte       // of its TLVs
+	octets  []byte       // octets of the policy's TLVs
 }
 
 // Parameters returns the octets of the account's TLVs, nil if it has none.

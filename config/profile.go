@@ -17,7 +17,8 @@ import (
 	"github.com/goccy/go-yaml/parser"
 )
 
-// A Profile is a named set of options. The decoder merges them into the connectors and accounts that name it; nothing keeps them.
+// A Profile is a named set of options. The decoder merges them into the connectors and accounts that name it
+// and then drops the profile.
 type Profile struct {
 	Name      string  `yaml:"name" required:"yes" live:"yes" doc:"Its name, for the option profile. One that comes with PMG and has the same name is not used."`
 	Connector Partial `yaml:"connector" live:"yes" doc:"Any options of connectors but name and profile. A connector's own options count more."`
@@ -33,7 +34,8 @@ func (Partial) Kind() string { return "options" }
 // UnmarshalText implements encoding.TextUnmarshaler. Options of a profile are read where it is used.
 func (*Partial) UnmarshalText([]byte) error { return nil }
 
-// takers are what may take a profile: what its options are called in the profile, and those that it cannot have.
+// takers are the types that may use a profile, with the name of their options in the profile, and the options
+// that a profile cannot set.
 var takers = map[reflect.Type]struct {
 	key string
 	not []string
@@ -42,14 +44,14 @@ var takers = map[reflect.Type]struct {
 	reflect.TypeFor[Account]():   {"account", []string{"system_id", "profile"}},
 }
 
-// A profile is one in a file.
+// A profile is a profile that is defined in a file.
 type profile struct {
 	name     string
 	builtin  bool
 	sections map[string]*ast.MappingNode // by "connector" and "account"
 }
 
-// findProfiles returns the profiles of a tree, by name. What is wrong in it is found when it is decoded.
+// findProfiles returns the profiles of a tree, by name. Errors in a profile are found when it is decoded.
 func findProfiles(root ast.Node) map[string]*profile {
 	all := map[string]*profile{}
 	for _, n := range entriesOf(valueOf(root, "profiles")) {
@@ -81,7 +83,7 @@ func valueOf(n ast.Node, key string) ast.Node {
 	return nil
 }
 
-// entriesOf returns the entries of a list; a single value is a list of one.
+// entriesOf returns the entries of a list; a single value is a list with one entry.
 func entriesOf(n ast.Node) []ast.Node {
 	if isNull(n) {
 		return nil
@@ -148,8 +150,8 @@ func withProfile(d *decoder, own *ast.MappingNode, of reflect.Type, path string)
 	return own
 }
 
-// merge returns own with what only the profile has, and records that. Sections are merged option by option. The profile's
-// entries of lists with the tag merge:"entries" are put behind the own ones.
+// merge returns own with the options that only the profile has, and records those. Sections are merged option
+// by option. In lists with the tag merge:"entries", the profile's entries follow the own ones.
 func merge(d *decoder, p *profile, own, base *ast.MappingNode, of reflect.Type, path string) *ast.MappingNode {
 	merged := *own
 	merged.Values = nil
@@ -157,7 +159,7 @@ func merge(d *decoder, p *profile, own, base *ast.MappingNode, of reflect.Type, 
 		key := kv.Key.GetToken().Value
 		other := valueOf(base, key)
 		if !isNull(other) && isNull(kv.Value) {
-			continue // as if it were not there
+			continue // the key is treated as absent
 		}
 		c := *kv
 		f, known := option.Find(of, key)
@@ -181,7 +183,7 @@ func merge(d *decoder, p *profile, own, base *ast.MappingNode, of reflect.Type, 
 	return &merged
 }
 
-// mergeLists puts the profile's entries of a list behind the own ones. An own list without entries stays so.
+// mergeLists puts the profile's entries of a list behind the own ones. An own list without entries stays empty.
 func mergeLists(d *decoder, p *profile, own, base ast.Node, path string) ast.Node {
 	mine := entriesOf(own)
 	if len(mine) == 0 {
@@ -223,7 +225,7 @@ func BuiltinProfiles() (names []string) {
 	return names
 }
 
-// BuiltinProfile returns the text of a profile that comes with PMG, and reports whether there is one.
+// BuiltinProfile returns the text of a profile that comes with PMG. It reports false if no built-in profile has the name.
 func BuiltinProfile(name string) (string, bool) {
 	text, err := builtin.ReadFile("profiles/" + name + ".yaml")
 	return string(text), err == nil

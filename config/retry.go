@@ -27,7 +27,7 @@ const Repeat Pause = -1
 
 const repeatWord = "repeat"
 
-// String returns the pause as a file has it.
+// String returns the pause as written in a file.
 func (p Pause) String() string {
 	if p == Repeat {
 		return repeatWord
@@ -60,7 +60,7 @@ func readPause(s string) (Pause, error) {
 
 const (
 	longestPause = 7 * 24 * time.Hour
-	mostPauses   = 100 // so that attempts can be counted in an octet
+	mostPauses   = 100 // an octet can count the attempts
 )
 
 // Pauses are the times between attempts, in order.
@@ -83,7 +83,7 @@ func (p Pauses) After(failed int) (pause time.Duration, again bool) {
 	return 0, false
 }
 
-// Last returns the last pause. It reports false if there is none.
+// Last returns the last pause. It reports false if there are no pauses.
 func (p Pauses) Last() (pause time.Duration, ok bool) {
 	if n := len(p); n > 0 && p[n-1] == Repeat {
 		p = p[:n-1]
@@ -94,11 +94,11 @@ func (p Pauses) Last() (pause time.Duration, ok bool) {
 	return time.Duration(p[len(p)-1]), true
 }
 
-// lasts is what Temporary is by default.
+// lasts is the default of Temporary.
 var lasts = Pauses{Pause(10 * time.Second), Pause(time.Minute), Pause(5 * time.Minute), Pause(30 * time.Minute)}
 
-// Lasts reports whether a message that the peer cannot take for a while is sent again until its
-// validity is over: so it is unless the options limit the attempts.
+// Lasts reports whether a message that the peer cannot take for a while is sent again until its validity
+// ends. That is the case unless the options limit the attempts.
 func (r *Retry) Lasts() bool { return slices.Equal(r.Temporary, lasts) }
 
 // Longest returns the longest pause.
@@ -106,8 +106,8 @@ func (r *Retry) Longest() time.Duration {
 	return time.Duration(max(0, slices.Max(slices.Concat(r.Throttled, r.Temporary, r.Lost, Pauses{0}))))
 }
 
-// retry decodes a list of pauses in the place of the options of a Retry. It stands for all of them.
-// A message that is throttled is not given up for that, because it is no fault of its own.
+// retry decodes a list of pauses in the place of the options of a Retry. The list applies to all options.
+// Throttling never ends a message, because it is not the message's fault.
 func (d *decoder) retry(n ast.Node, v reflect.Value, path string) {
 	r := v.Addr().Interface().(*Retry)
 	f, _ := reflect.TypeFor[Retry]().FieldByName("Temporary")
@@ -130,7 +130,7 @@ func (d *decoder) checkRetry(r *Retry, path string) {
 	}{{"throttled", r.Throttled}, {"temporary", r.Temporary}, {"lost", r.Lost}} {
 		at := option.Join(path, list.key)
 		if d.at[at] == nil && list.key != "temporary" {
-			continue // it is the default, or made of temporary's
+			continue // the value is the default, or was derived from temporary
 		}
 		i := slices.Index(list.pauses, Repeat)
 		switch n := len(list.pauses); {

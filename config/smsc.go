@@ -11,20 +11,20 @@ import (
 // IsHTTPSMSC reports whether the connector leads to an SMSC that is called by HTTP.
 func (c *Connector) IsHTTPSMSC() bool { return c.Transport() == ByRequest && c.Direction == Out }
 
-// SMSC returns the SMSC that the connector leads to by HTTP, or what is wrong with its options.
+// SMSC returns the SMSC that the connector calls by HTTP, or the problems of its options.
 func (c *Connector) SMSC() (*smsc.SMSC, []protocols.Problem) {
 	return smsc.New(&c.HTTP, smsc.Identity{Connector: c.Name, Username: c.SystemID, Password: c.Password})
 }
 
-// completeSMSC sets the defaults of a connector to an SMSC that is called by HTTP: how texts are cut depends on what
-// its requests have room for.
+// completeSMSC sets the defaults of a connector to an SMSC that is called by HTTP: how texts are split
+// depends on the fields of the SMSC's requests.
 func completeSMSC(c *Connector, given map[string]bool) {
 	if !c.IsHTTPSMSC() || given["long_messages"] {
 		return
 	}
 	switch {
 	case c.HTTP.Preset == "pmg":
-		c.Text.Long = "pass" // it cuts them itself
+		c.Text.Long = "pass" // the SMSC itself splits long texts
 	case c.HTTP.TakesHeader():
 		c.Text.Long = "split8"
 	default:

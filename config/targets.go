@@ -156,7 +156,7 @@ func checkConnectorTarget(d *decoder, x *index, name, path string) {
 		return
 	}
 	switch {
-	case len(x.config.Accounts) == 0: // unlikely warns of it
+	case len(x.config.Accounts) == 0: // unlikely warns of this case
 	case len(receivers) == 0:
 		d.problem(
 			path, "leads to connector %s, where no account may receive: let one bind there as receiver or transceiver", name,
@@ -259,7 +259,7 @@ func (c *Config) RouteName(i int) string {
 	return name
 }
 
-// RouteLine returns the line of the file in which a route begins, 0 if that is not known.
+// RouteLine returns the line of the file in which a route begins, 0 if the line is unknown.
 func (c *Config) RouteLine(i int) int {
 	if i < len(c.lines.routes) {
 		return c.lines.routes[i]
@@ -290,7 +290,7 @@ func (r *Route) takesAny() bool {
 // isUnread reports whether the prefixes of the file that the route names are not known.
 func (r *Route) isUnread() bool { return r.DestinationFile != "" && len(r.fromFile) == 0 }
 
-// conditions returns a text that two routes with the same conditions have in common, in whatever order and case they are written.
+// conditions returns a text that is equal for two routes with the same conditions, in any order and case.
 func (r *Route) conditions() string {
 	sets := [][]string{r.Prefixes(), lowered(r.Keyword), slices.Clone(r.Tag), slices.Clone(r.Network)}
 	for i, set := range sets {
@@ -303,10 +303,11 @@ func (r *Route) conditions() string {
 	return fmt.Sprintf("%q %q %q %q", r.Account, r.From, strings.TrimPrefix(r.Source, "+"), sets)
 }
 
-// mostCompared is how many prefixes two routes have of which it is said whether one covers the other.
+// mostCompared is the number of prefixes up to which two routes are compared to find whether one covers the other.
 const mostCompared = 100
 
-// covers reports whether the route takes all messages that another one takes. With many prefixes it says no.
+// covers reports whether the route takes all messages that another route takes. With more prefixes than
+// mostCompared it returns false.
 func (r *Route) covers(other *Route) bool {
 	prefixes := len(r.Destination) + len(other.Destination) + len(r.fromFile) + len(other.fromFile)
 	if r.isUnread() || other.isUnread() || prefixes > mostCompared {

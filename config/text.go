@@ -36,8 +36,8 @@ var longs = map[string]fit.Long{
 	"join": fit.Join,
 }
 
-// checkText checks what only SMPP has a field for. Calls of HTTP have room for texts of any length, but an SMSC that is
-// called may take none that is longer than a short message.
+// checkText checks options that need a field of SMPP. Requests of HTTP have room for texts of any length, but
+// an SMSC that is called may reject texts longer than a short message.
 func (d *decoder) checkText(c *Connector, path string) {
 	switch l := longs[c.Text.Long]; {
 	case c.Protocol == "smpp":

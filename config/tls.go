@@ -25,7 +25,7 @@ type TLS struct {
 	Insecure      bool     `yaml:"insecure" default:"false" live:"rebind" doc:"Whether any certificate of an SMSC is taken, so that whoever is in between can read and change everything. For tests; the log warns."`
 }
 
-// Options returns what the section says, of a connector that listens or of one that connects.
+// Options returns the TLS options of the section, for a connector that listens or for one that connects.
 func (t *TLS) Options(listens bool) tlsfiles.Options {
 	o := tlsfiles.Options{Certificates: t.Certificate, Keys: t.Key, Oldest: tls.VersionTLS13}
 	if t.MinVersion == "1.2" {
@@ -39,7 +39,7 @@ func (t *TLS) Options(listens bool) tlsfiles.Options {
 	return o
 }
 
-// check returns what is wrong with the section of a connector that listens or connects. It reads the files.
+// check returns the problems of the section of a connector that listens or connects. It reads the files.
 func (t *TLS) check(listens bool) (all []protocols.Problem) {
 	if !t.Enabled {
 		return nil
@@ -90,8 +90,8 @@ func (t *TLS) check(listens bool) (all []protocols.Problem) {
 	return all
 }
 
-// complete completes a section that was given: it is in force, and its files are relative to the directory of the
-// configuration.
+// complete completes a section that was given: it marks the section as in force, and makes the paths of files
+// relative to the directory of the configuration.
 func (t *TLS) complete(dir string, given map[string]bool) {
 	t.Enabled = t.Enabled || !given["enabled"]
 	for _, list := range [][]string{t.Certificate, t.Key} {

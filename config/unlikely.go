@@ -26,9 +26,9 @@ func checkUnlikely(d *decoder, c *Config, thorough bool) {
 	}
 }
 
-// unreached warns of routes behind one that takes every message, or all messages that they would take.
+// unreached warns of routes after a route that takes every message, or all of their messages.
 func unreached(d *decoder, c *Config) {
-	const most = 1000 // routes that are compared one by one: a configuration may have a hundred thousand
+	const most = 1000 // limit of routes that are compared pairwise: a configuration may have a hundred thousand routes
 	warn := func(i, first int, takes string) {
 		d.warn(
 			fmt.Sprintf("routes[%d]", i), "is never reached: the route in %s takes %s",

@@ -46,7 +46,7 @@ func writeOptions(w *document.Writer, v reflect.Value, depth int) {
 		at, key := v.FieldByIndex(f.Index), option.Key(f)
 		switch {
 		case key == "profiles", key == "profile" && at.String() == "":
-		case key == "profile": // what it has is shown
+		case key == "profile": // the contents of the profile are shown
 			w.Option(depth, "# profile", show(v, f))
 		case option.IsSingle(f.Type):
 			w.Option(depth, key, show(v, f))
@@ -164,9 +164,8 @@ func Template() string {
 	return w.String()
 }
 
-// examples writes the entries of a list. The options that an entry sets come
-// first. Each option is described in the first entry where it has an effect. Those of
-// another protocol than the entries speak have none.
+// examples writes the entries of a list. The options that an entry sets come first. Each option is described
+// in the first entry where it has an effect. Options of a protocol that no entry speaks have no effect.
 func (w *template) examples(f reflect.StructField) {
 	described := map[string]bool{}
 	for _, e := range examples[option.Key(f)] {

@@ -10,7 +10,7 @@ import (
 	"pmg/internal/logfile"
 )
 
-// CloseFiles writes what was committed, and begins a new file, so that those before it can be edited.
+// CloseFiles writes the committed events, and begins a new file, so that the earlier files can be edited.
 func (w *Writer) CloseFiles(ctx context.Context) error {
 	done := make(chan error, 1)
 	select {
@@ -30,7 +30,7 @@ func (w *Writer) CloseFiles(ctx context.Context) error {
 	return fmt.Errorf("cannot begin a new file of events: %w", context.Cause(ctx))
 }
 
-// Files returns the files that are not written any more, with open also the one that is.
+// Files returns the files that are no longer written; with open, also the file that is being written.
 func (w *Writer) Files(open bool) ([]logfile.Segment, error) { return filesIn(w.o.Dir, open) }
 
 func filesIn(dir string, open bool) ([]logfile.Segment, error) {
@@ -41,7 +41,7 @@ func filesIn(dir string, open bool) ([]logfile.Segment, error) {
 	return all, err
 }
 
-// Edit changes lines of a file that is not written any more. Their numbers must stay.
+// Edit changes lines of a file that is no longer written. The numbers of the lines must stay.
 func (w *Writer) Edit(ctx context.Context, s logfile.Segment, e *logfile.Edit, dry bool) (logfile.Edited, error) {
 	return w.logs.Edit(ctx, s, e, dry)
 }
@@ -72,10 +72,10 @@ func (f *Files) CloseFiles(context.Context) error { return nil }
 // Files returns all files.
 func (f *Files) Files(bool) ([]logfile.Segment, error) { return filesIn(f.logs.Path(), true) }
 
-// Edit changes lines of a file. Their numbers must stay.
+// Edit changes lines of a file. The numbers of the lines must stay.
 func (f *Files) Edit(ctx context.Context, s logfile.Segment, e *logfile.Edit, dry bool) (logfile.Edited, error) {
 	return f.logs.Edit(ctx, s, e, dry)
 }
 
-// Close ends that.
+// Close releases the directory.
 func (f *Files) Close() error { return f.lock.Close() }

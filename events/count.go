@@ -11,15 +11,15 @@ import (
 	"pmg/internal/logfile"
 )
 
-// countWait is the pause before what could not be counted is tried again.
+// countWait is the pause before events that could not be counted are tried again.
 const countWait = 10 * time.Second
 
-// A counting is how far events are counted. It belongs to the Writer's goroutine.
+// A counting is the progress of counting events. It belongs to the Writer's goroutine.
 type counting struct {
 	upTo    uint64 // number of the last event that Writer.written has counted
-	behind  bool   // there are events in the files that the Counter has not counted
+	behind  bool   // the files contain events that the Counter has not counted
 	againAt time.Time
-	saveAt  time.Time // when what was counted is saved, although no event comes; zero: all is saved
+	saveAt  time.Time // time of the next save if no event comes; zero: everything is saved
 }
 
 // count counts lines that were written.
@@ -33,7 +33,7 @@ func (w *Writer) count(lines []byte) {
 	}
 }
 
-// countAgain counts what is in the files and was not counted.
+// countAgain counts the events in the files that were not counted.
 func (w *Writer) countAgain() {
 	w.setCounting(Read(w.o.Dir, w.o.Counter.Counted(), w.o.Counter.Count))
 }
@@ -51,7 +51,7 @@ func (w *Writer) setCounting(err error) {
 	w.counting.behind = err != nil
 }
 
-// saveCounts saves what was counted, unless some of it is not safe yet.
+// saveCounts saves the counters, unless some counted events are not yet safe.
 func (w *Writer) saveCounts(now bool) {
 	if w.o.Counter == nil || w.last != w.synced.Load() {
 		return
@@ -62,10 +62,10 @@ func (w *Writer) saveCounts(now bool) {
 	}
 }
 
-// Lock keeps gateways from writing events to a directory, until the lock is closed. It fails if one does.
+// Lock keeps gateways from writing events to a directory, until the lock is closed. It fails if a gateway writes there.
 func Lock(dir string) (io.Closer, error) { return lockDir(dir) }
 
-// Read passes the lines of a directory's files with numbers above after to f: some whole lines together, in their order.
+// Read passes the lines of a directory's files with numbers above after to f, in order, several whole lines at a time.
 func Read(dir string, after uint64, f func(lines []byte) error) error {
 	segments, err := logfile.Rotated(dir, "events")
 	if err != nil {
@@ -73,7 +73,7 @@ func Read(dir string, after uint64, f func(lines []byte) error) error {
 	}
 	segments = append(segments, logfile.Segment{Path: filepath.Join(dir, fileName)})
 	first := len(segments) - 1
-	for ; first > 0; first-- { // files begin with the number behind the last one of the file before
+	for ; first > 0; first-- { // a file begins with the number after the last one of the file before
 		number, err := firstNumber(segments[first])
 		if err != nil {
 			return err
@@ -90,7 +90,7 @@ func Read(dir string, after uint64, f func(lines []byte) error) error {
 	return nil
 }
 
-// firstNumber returns the number of a file's first event, 0 if it has none.
+// firstNumber returns the number of a file's first event, 0 if the file has no event.
 func firstNumber(s logfile.Segment) (number uint64, err error) {
 	err = readLines(s, func(lines []byte) error {
 		for i, c := range lines {
@@ -109,7 +109,7 @@ func firstNumber(s logfile.Segment) (number uint64, err error) {
 	return number, err
 }
 
-// readLines passes the whole lines of a file to f. A file that is gone has none.
+// readLines passes the whole lines of a file to f. A missing file has no lines.
 func readLines(s logfile.Segment, f func(lines []byte) error) error {
 	file, err := s.Open()
 	if errors.Is(err, fs.ErrNotExist) {
@@ -124,12 +124,12 @@ func readLines(s logfile.Segment, f func(lines []byte) error) error {
 		return err
 	}
 	defer r.Close()
-	lines, long := bufio.NewReaderSize(r, together), false // a line that is too long is none of ours
+	lines, long := bufio.NewReaderSize(r, together), false // a line that is too long was not written by the gateway
 	for {
 		line, err := lines.ReadSlice('\n')
 		switch {
 		case err == io.EOF:
-			return nil // behind it is half a line at most
+			return nil // only an incomplete line follows
 		case errors.Is(err, bufio.ErrBufferFull):
 			long = true
 		case err != nil:

@@ -14,14 +14,14 @@ type State uint8
 
 // The states.
 const (
-	Sent     State = iota // the peer has accepted it
-	Failed                // given up: the peer could not take it, as often as it was tried
-	Rejected              // the peer has refused it for good
-	Unknown               // given up: it was sent, and no answer came
-	Expired               // its validity passed before a peer had accepted it
-	Deleted               // an operator has deleted it, or its client has cancelled it
-	Joined                // it was a part of a long message that is sent whole, as another message
-	Cut                   // it is sent in parts, which are other messages
+	Sent     State = iota // the peer has accepted the message
+	Failed                // given up: the peer could not take the message at any attempt
+	Rejected              // the peer has permanently refused the message
+	Unknown               // given up: the message was sent, and no answer came
+	Expired               // the validity ended before a peer accepted the message
+	Deleted               // an operator has deleted the message, or the client has cancelled it
+	Joined                // the message was a part of a long message that is sent whole, as another message
+	Cut                   // the message is sent in parts, which are other messages
 	states
 )
 
@@ -59,8 +59,8 @@ func kindName(k sms.Kind) string {
 	return "submit"
 }
 
-// An Event is how a message has ended. Empty fields are left out of the line. Times are
-// Unix nanoseconds by the wall clock; 0 means that there is none.
+// An Event describes how a message has ended. Empty fields are left out of the line. Times are Unix
+// nanoseconds by the wall clock; 0 means unknown.
 type Event struct {
 	Number uint64
 	ID     uint64 // of the message
@@ -69,7 +69,7 @@ type Event struct {
 	Reason sms.Code
 
 	Account, Connector     string // where the message came from
-	ToConnector, ToAccount string // the lane that it was in last: one of them
+	ToConnector, ToAccount string // the lane of the message, in which it was last: one of the fields is set
 	Source, Destination    []byte
 
 	Accepted, Sent, Ended int64
@@ -80,33 +80,33 @@ type Event struct {
 	StatusName string
 	PeerID     []byte // the SMSC's id of the message
 
-	Delivery *Delivery // of a receipt; nil: the message is none, or what it says is not known
+	Delivery *Delivery // content of a receipt; nil: the message is no receipt, or the content is unknown
 
-	ClientID    uint64 // by which the client knows the message; 0: ID
-	Tags        []byte // of the message, with a space between two; the last mark is the plugin and its verdict
+	ClientID    uint64 // id of the message, as the client knows it; 0: ID is that id
+	Tags        []byte // tags of the message, separated by a space; the last is the plugin and its verdict
 	Network     sms.Network
-	Price       sms.Money // that its account was charged
-	Part, Parts uint8     // with Parts > 1 it is one of so many, from 0, that a long message was split into
+	Price       sms.Money // price that the account was charged
+	Part, Parts uint8     // with Parts > 1, the message is part number Part, from 0, of a split message
 }
 
-// A BalanceEvent is what has become of the balance of an account beside the prices of its messages: what it was charged for a
-// message was given back, or the balance has become low. At is by the wall clock.
+// A BalanceEvent is a change of an account's balance other than by prices: a charge for a message was given
+// back, or the balance has become low. At is by the wall clock.
 type BalanceEvent struct {
 	Number  uint64
 	ID      uint64 // of the message; 0: the balance is low
 	Account string
 	Network sms.Network
 	Refund  sms.Money
-	Balance sms.Money // after it
+	Balance sms.Money // balance after the event
 	At      int64
 }
 
-// A Delivery is what a receipt says about another message.
+// A Delivery is the content of a receipt about another message.
 type Delivery struct {
-	Client       uint64 // by which the client knows the message; 0: it is not known
-	Peer         []byte // the SMSC's id of it, where Client is 0
+	Client       uint64 // id of the message, as the client knows it; 0: unknown
+	Peer         []byte // the SMSC's id of the message, if Client is 0
 	State        sms.State
-	Error        []byte // as the SMSC has written it
+	Error        []byte // error as the SMSC has written it
 	Network      uint8
 	NetworkError uint16
 }
@@ -246,7 +246,7 @@ func appendText[T string | []byte](b []byte, name string, text T) []byte {
 // secondLayout is RFC 3339 up to the second.
 const secondLayout = "2006-01-02T15:04:05"
 
-// A clock prints times, most of which are in the same second as the one before.
+// A clock prints times, most of which are in the same second as the previous one.
 type clock struct {
 	second int64
 	text   [len(secondLayout) + 4]byte // room for a year beyond 9999

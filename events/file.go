@@ -61,7 +61,7 @@ func readMark(dir string) (uint64, error) {
 	return number, nil
 }
 
-// writeMark writes it, whole or not at all.
+// writeMark writes the mark, completely or not at all.
 func (w *Writer) writeMark(number uint64) error {
 	path := filepath.Join(w.o.Dir, markName)
 	err := wholefile.Replace(path, func(to io.Writer) error { _, err := fmt.Fprintln(to, number); return err })
@@ -71,14 +71,14 @@ func (w *Writer) writeMark(number uint64) error {
 	return err
 }
 
-// A content is what a file of events holds.
+// A content is the content of a file of events.
 type content struct {
-	good    int64  // octets up to the end of the last line that is in order
-	last    uint64 // number of that line; 0: there is none
+	good    int64  // octets up to the end of the last valid line
+	last    uint64 // number of the last valid line; 0: there is no valid line
 	highest uint64 // of all lines
-	rest    bool   // there is something behind good
-	torn    bool   // and that is half a line
-	safe    int64  // octets up to the end of the last line that is on the disk for sure
+	rest    bool   // octets follow the last valid line
+	torn    bool   // the octets after the last valid line are an incomplete line
+	safe    int64  // octets up to the end of the last line that is certainly on the disk
 }
 
 // readContent reads a file. Lines with numbers above synced may not have reached the disk,
@@ -146,7 +146,7 @@ func (w *Writer) find(first uint64) error {
 	if err != nil {
 		return err
 	}
-	synced := uint64(math.MaxUint64) // what the store has not, it has dropped
+	synced := uint64(math.MaxUint64) // events that are missing in the store were dropped, because they are safe in a file
 	if first != 0 {
 		synced = max(mark, first-1)
 	}
@@ -162,7 +162,7 @@ func (w *Writer) find(first uint64) error {
 	}
 	w.last, w.unsynced = max(mark, c.last), c.good-c.safe
 	w.synced.Store(min(w.last, synced))
-	if c.good > c.safe { // what an earlier process has written, and may not have synced
+	if c.good > c.safe { // an earlier process has written these octets, and may not have synced them
 		if err := wholefile.WriteAgain(path, c.safe, c.good); err != nil {
 			return err
 		}
@@ -171,7 +171,7 @@ func (w *Writer) find(first uint64) error {
 		return nil
 	}
 	if c.torn || first != 0 && first <= w.last+1 {
-		return os.Truncate(path, c.good) // what is cut off is in the store
+		return os.Truncate(path, c.good) // the store has the events that are cut off
 	}
 	w.last = max(w.last, c.highest)
 	w.synced.Store(w.last)
@@ -184,9 +184,9 @@ func (w *Writer) find(first uint64) error {
 	return err
 }
 
-// happens is called with what happens to the file. Before the next one is begun, the number of the
-// last event is on disk, because nothing else says it when the rotated files have been taken away.
-// What was not synced of a removed file is appended to the next one.
+// happens is called for each event of the file. Before a new file is begun, the number of the last event is
+// on disk, because no other record remains when the rotated files were taken away. Unsynced events of a
+// removed file are appended to the next file.
 func (w *Writer) happens(e logfile.Event) error {
 	if e == logfile.Checked {
 		return nil
@@ -215,7 +215,7 @@ func (w *Writer) happens(e logfile.Event) error {
 	return nil
 }
 
-// findDir makes the directory again if it was removed, or takes another one that is in its place.
+// findDir makes the directory again if it was removed, or uses another directory in its place.
 func (w *Writer) findDir() error {
 	mine, err := w.dir.Stat()
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"pmg/pdulog"
 )
 
-// AppendKeys appends what a line is found by, and returns its time in microseconds: a logfile.Keyer. Keys are made as those
-// of pdu logs are.
+// AppendKeys appends the keys by which a line is found, and returns the line's time in microseconds: a
+// logfile.Keyer. Keys are made as for pdu logs.
 func AppendKeys(line []byte, keys []uint64) (all []uint64, at int64) {
 	for rest := line; ; {
 		var name, value []byte

@@ -8,11 +8,11 @@ import (
 	"pmg/pdulog"
 )
 
-// removed stands in place of what was removed from an event.
+// removed replaces values that were removed from an event.
 const removed = `"*"`
 
-// AppendRedacted appends a line without the numbers that are to be removed, and reports whether that is another one. The line
-// stays an event with its own number. There are no texts in events.
+// AppendRedacted appends a line without the numbers that are to be removed, and reports whether the line has
+// changed. The line stays an event with its own number. Events contain no texts.
 func AppendRedacted(b, line []byte, r *pdulog.Redaction) (_ []byte, changed bool) {
 	var name []byte
 	for rest := line; ; {
@@ -51,12 +51,12 @@ func hides(r *pdulog.Redaction, name, text []byte) bool {
 	if r.Of == nil {
 		return false
 	}
-	if bytes.IndexByte(text, '\\') >= 0 { // digits behind an escape are no part of it
+	if bytes.IndexByte(text, '\\') >= 0 { // digits after an escape do not belong to it
 		var s string
 		if err := json.Unmarshal(slices.Concat([]byte{'"'}, text, []byte{'"'}), &s); err == nil {
 			text = []byte(s)
 		}
 	}
-	isAddress := string(name) == "source" || string(name) == "destination" // an event does not say their types
+	isAddress := string(name) == "source" || string(name) == "destination" // an event does not contain the types of addresses
 	return r.Of.IsNumber(text, isAddress) || r.Of.IsIn(text)
 }

@@ -16,7 +16,7 @@ import (
 
 const (
 	syncEvery = time.Second
-	gather    = 100 * time.Millisecond // for which events are gathered until they are written
+	gather    = 100 * time.Millisecond // time for which events are collected before they are written
 	retryWait = time.Second            // pause after a failure
 	idleWait  = time.Hour              // how long a Writer with nothing to do sleeps
 	closeWait = 5 * time.Second
@@ -32,27 +32,27 @@ type Options struct {
 	Dir        string
 	MaxWaiting uint64 // events that may wait in the store until Full
 	Log        zerolog.Logger
-	Counter    Counter // of what is written; nil: nothing counts
+	Counter    Counter // counts the written events; nil: events are not counted
 }
 
 // A Counter counts events. It is used by one goroutine.
 type Counter interface {
 	Begin(last uint64) error // last is the number of the last event in the files
-	Counted() uint64         // the number up to which events are counted
-	// Count counts the events of whole lines. Behind an error those above Counted come again.
+	Counted() uint64         // number up to which events are counted
+	// Count counts the events of whole lines. After an error, the events above Counted are passed to Count again.
 	Count(lines []byte) error
-	// Save keeps what was counted, all of which is safe in the files, when it is time for that, or now. It returns when it is
-	// time; zero: all is kept.
+	// Save persists the counters if a save is due, or immediately with now. All counted events are safe in
+	// the files. Save returns the time of the next save; zero: everything is saved.
 	Save(now bool) (at time.Time, err error)
 }
 
-// asked is what the Writer's goroutine is asked for, beside what it does on its own.
+// asked contains the requests to the Writer's goroutine, in addition to its own work.
 type asked struct {
 	reopen atomic.Bool
-	closes chan chan error // of those who wait for a new file to be begun
+	closes chan chan error // channels of callers that wait for a new file
 }
 
-// A Store is what events are read from.
+// A Store is the source of events.
 type Store interface {
 	// Events passes committed events with numbers above after to f, and returns the last
 	// number.
@@ -74,13 +74,13 @@ type Writer struct {
 
 	asked   asked
 	number  atomic.Uint64 // of the last event
-	synced  atomic.Uint64 // number of the last event that is safe in a file
+	synced  atomic.Uint64 // number of the last event that is synced to a file
 	written atomic.Int64
 	errors  atomic.Int64
-	busy    atomic.Int64 // since when the disk has worked, Unix nanoseconds; 0: it does not
+	busy    atomic.Int64 // since when a write is running, in Unix nanoseconds; 0: no write is running
 
 	mu    sync.Mutex
-	store Store // nil: it is closed
+	store Store // nil: the writer is closed
 
 	// These belong to the goroutine.
 	file     *logfile.File
@@ -172,7 +172,7 @@ func (w *Writer) Reopen() {
 
 // Waiting returns how many events are not safe in a file yet.
 func (w *Writer) Waiting() uint64 {
-	synced := w.synced.Load() // first, because it follows number
+	synced := w.synced.Load() // synced is read first, because it follows number
 	return w.number.Load() - synced
 }
 
@@ -308,7 +308,7 @@ func (w *Writer) appendSome(now int64) (more bool, err error) {
 		return false, err
 	}
 	if last == w.last {
-		if full { // not one fits into the file
+		if full { // not even one event fits into the file
 			_, err = w.file.Rotate(now)
 			return true, err
 		}
@@ -361,7 +361,7 @@ func (w *Writer) sync() error {
 	if !w.dirty {
 		return nil
 	}
-	if err := w.file.Sync(); err != nil { // and it is not known what of it is on the disk
+	if err := w.file.Sync(); err != nil { // nobody knows which octets are on the disk
 		w.file.Cut(w.unsynced)
 		w.forget()
 		return err

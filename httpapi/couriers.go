@@ -13,7 +13,7 @@ import (
 type courier interface {
 	// Wake ends a rest. changed says that other options are in force.
 	Wake(changed bool)
-	// Close ends it. The lane gives nothing more.
+	// Close ends the courier. The caller makes sure that the lane sends nothing more.
 	Close()
 }
 
@@ -31,20 +31,20 @@ func (x *Engine) reach(c *connector.Connector) (err error) {
 	return nil
 }
 
-// courierOf returns what carries the messages of a connector, nil if nothing here does.
+// courierOf returns the courier of a connector's messages, nil if it has none here.
 func (x *Engine) courierOf(c *connector.Connector) courier {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return x.out[c]
 }
 
-// smscOf returns the HTTP client of a connector's SMSC, nil if it has none.
+// smscOf returns the HTTP client of a connector's SMSC, nil if the connector has none.
 func (x *Engine) smscOf(c *connector.Connector) *httpsmsc.SMSC {
 	v, _ := x.courierOf(c).(*httpsmsc.SMSC)
 	return v
 }
 
-// reached returns since when the SMSC of a connector, which is called by HTTP, has been reached; 0 if it is not.
+// reached returns the time since when the SMSC of a connector that is called by HTTP is reachable; 0: it is not reachable.
 func (x *Engine) reached(c *connector.Connector) int64 {
 	if v := x.smscOf(c); v != nil {
 		return v.ReachedAt()
@@ -52,13 +52,13 @@ func (x *Engine) reached(c *connector.Connector) int64 {
 	return 0
 }
 
-// Sandbox returns the SMSC of a connector of protocol test, nil if it has none.
+// Sandbox returns the SMSC of a connector of protocol test, nil if the connector has none.
 func (x *Engine) Sandbox(c *connector.Connector) *sandbox.SMSC {
 	v, _ := x.courierOf(c).(*sandbox.SMSC)
 	return v
 }
 
-// takeCourier removes and returns what carries the messages of a connector.
+// takeCourier removes and returns the courier of a connector.
 func (x *Engine) takeCourier(c *connector.Connector) courier {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -85,10 +85,10 @@ func (x *Engine) Connect(c *connector.Connector) {
 	x.Engine.Connect(c)
 }
 
-// goneInterval is how often a connector that was removed is asked whether it has sent what it had.
+// goneInterval is the pause between checks whether a removed connector has sent its messages.
 const goneInterval = 200 * time.Millisecond
 
-// leave closes a courier when its lane has nothing more to send, because the connector was removed.
+// leave closes the courier of a removed connector when its lane is empty.
 func (x *Engine) leave(c *connector.Connector, v courier) {
 	t := time.NewTicker(goneInterval)
 	defer t.Stop()

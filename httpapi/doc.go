@@ -1,6 +1,6 @@
-// Package httpapi serves the connectors of protocol http: it puts together the listeners, the dialects, the pages for
-// customers, the webhooks and the SMSCs that are called by HTTP. The same rooms of the gateway decide about their messages as
-// about those of sessions.
+// Package httpapi serves the connectors of protocol http: it puts together the listeners, the dialects, the
+// pages for customers, the webhooks and the SMSCs that are called by HTTP. The gateway treats messages of
+// these connectors like messages of sessions.
 //
 // # Start reading
 //

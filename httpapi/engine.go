@@ -37,21 +37,21 @@ type Engine struct {
 	of  map[*connector.Connector]*server.Listener
 	out map[*connector.Connector]courier
 
-	leaving sync.WaitGroup // listeners and outbounds of connectors that were removed, and what expires events
+	leaving sync.WaitGroup // waits for listeners and outbounds of removed connectors, and for the expiry of events
 	ctx     context.Context
 	cancel  context.CancelFunc
 }
 
-// Options are what the program gives an engine. The zero value has nothing.
+// Options are optional parts that the program adds to an engine. The zero value adds nothing.
 type Options struct {
-	Opened map[string][]sock.Listening // sockets that listen already, by the name of their connector
+	Opened map[string][]sock.Listening // sockets that already listen, by name of the connector
 	// reports whether anything may be sent to SMSCs and webhooks, which is asked directly before each system call; nil: always
 	Holds func() bool
 	Edit  portal.Edit  // changes managed files for users of accounts; nil: nothing does
-	Audit portal.Audit // records what these do; nil: nothing does
+	Audit portal.Audit // records the users' actions; nil: no actions are recorded
 }
 
-// Over returns an engine that adds the connectors of g without sessions to those of e.
+// Over returns an engine that serves the sessions of g's connectors by e, and also g's connectors without sessions.
 func Over(e gateway.Engine, g *gateway.Gateway, o Options) (*Engine, error) {
 	holds := o.Holds
 	x := &Engine{
@@ -77,7 +77,7 @@ func Over(e gateway.Engine, g *gateway.Gateway, o Options) (*Engine, error) {
 			return nil, err
 		}
 	}
-	for _, c := range g.Table.Connectors() { // what they bring comes by listeners
+	for _, c := range g.Table.Connectors() { // listeners bring the messages of HTTP connectors
 		if c.Config().Transport() != config.BySession {
 			x.Attach(c)
 		}
@@ -105,7 +105,7 @@ func (x *Engine) Listen(c *connector.Connector) error {
 	return nil
 }
 
-// logOf returns the log of a connector that listens, nil if it does not.
+// logOf returns the log of a connector that listens, nil if it does not listen.
 func (x *Engine) logOf(c *connector.Connector) *server.Log {
 	if l := x.listenerOf(c); l != nil {
 		return l.Log
@@ -113,7 +113,7 @@ func (x *Engine) logOf(c *connector.Connector) *server.Log {
 	return nil
 }
 
-// take removes and returns what serves a connector, nil if nothing does.
+// take removes and returns the listener of a connector, nil if it has none.
 func (x *Engine) take(c *connector.Connector) *server.Listener {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -122,7 +122,7 @@ func (x *Engine) take(c *connector.Connector) *server.Listener {
 	return l
 }
 
-// listenerOf returns what serves a connector, nil if nothing does.
+// listenerOf returns the listener of a connector, nil if it has none.
 func (x *Engine) listenerOf(c *connector.Connector) *server.Listener {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -153,13 +153,13 @@ func (x *Engine) Attach(c *connector.Connector) {
 	x.Engine.Attach(c)
 }
 
-// detachTimeout is how long requests may take that are under way when their connector is removed.
+// detachTimeout is the limit for running requests when their connector is removed.
 const detachTimeout = 30 * time.Second
 
 // Detach implements gateway.Service.
 func (x *Engine) Detach(c *connector.Connector) {
 	if l := x.take(c); l != nil {
-		x.leaving.Go(func() { // before Close returns: then pdu logs are closed
+		x.leaving.Go(func() { // leaving ends before Close returns: pdu logs are closed then
 			ctx, done := context.WithTimeout(x.ctx, detachTimeout)
 			defer done()
 			l.Drain(ctx)
@@ -172,20 +172,20 @@ func (x *Engine) Detach(c *connector.Connector) {
 	}
 }
 
-// Logout implements gateway.Service. Requests that last end unless the logins of their clients hold.
+// Logout implements gateway.Service. It ends long requests whose clients' logins are no longer valid.
 func (x *Engine) Logout(match func(*connector.Link) bool) {
 	x.Engine.Logout(match)
 	x.checkStreams()
 }
 
-// checkStreams ends the requests that last whose clients may not have them any more.
+// checkStreams ends the long requests of clients that may no longer have them.
 func (x *Engine) checkStreams() {
 	for _, c := range x.gateway.Table.Connectors() {
 		c.Streams.Check()
 	}
 }
 
-// streamInterval is how often logins are looked at that end by themselves: those of keys and certificates.
+// streamInterval is the pause between checks of logins that can expire: those by keys and certificates.
 const streamInterval = time.Second
 
 // keepStreams does so until the gateway ends.
@@ -211,7 +211,7 @@ func (x *Engine) Addresses(c *connector.Connector) []netip.AddrPort {
 	return l.Addresses()
 }
 
-// Drain implements gateway.Engine: no request is taken any more, and those that are under way are answered.
+// Drain implements gateway.Engine: it accepts no more requests, and waits for the answers to running requests.
 func (x *Engine) Drain(ctx context.Context) {
 	x.pulls.Expire(0, true)
 	var all sync.WaitGroup
@@ -228,7 +228,7 @@ func (x *Engine) Close() error {
 	return x.Engine.Close()
 }
 
-// closeAll ends what listens, and what calls SMSCs.
+// closeAll closes the listeners and the HTTP clients of SMSCs.
 func (x *Engine) closeAll() {
 	x.each((*server.Listener).Close)
 	x.cancel()

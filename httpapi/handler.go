@@ -10,7 +10,7 @@ import (
 	"pmg/protocols/httpsms"
 )
 
-// dialects returns what adds the paths of each dialect to those of a listener, by the dialect's name in the configuration.
+// dialects returns, by name in the configuration, the functions that add the paths of a dialect to a listener.
 func (x *Engine) dialects() map[string]func(*server.Listener, *http.ServeMux) {
 	return map[string]func(*server.Listener, *http.ServeMux){
 		"pmg":    x.api.Routes,
@@ -19,8 +19,8 @@ func (x *Engine) dialects() map[string]func(*server.Listener, *http.ServeMux) {
 	}
 }
 
-// handler returns what answers the requests of a connector: each of its dialects, and the pages for customers, at paths of
-// their own.
+// handler returns the handler of a connector's requests, which serves each dialect and the pages for
+// customers at paths of their own.
 func (x *Engine) handler(l *server.Listener) http.Handler {
 	m := http.NewServeMux()
 	httpsmsc.Routes(l, m, func(name string) *httpsmsc.SMSC { return x.smscOf(x.gateway.Table.Connector(name)) })
@@ -47,7 +47,7 @@ func (x *Engine) handler(l *server.Listener) http.Handler {
 	return httpfault.Handler(http.HandlerFunc(serve), log, failed)
 }
 
-// failed answers a request at which its handler has panicked.
+// failed answers a request whose handler has panicked.
 func (x *Engine) failed(l *server.Listener, w http.ResponseWriter, r *http.Request) {
 	if strings.HasPrefix(r.URL.Path, "/v1/") {
 		x.api.Failed(l, w, r)

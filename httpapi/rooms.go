@@ -10,12 +10,12 @@ import (
 	"pmg/httpapi/webhook"
 )
 
-// forServer returns what the listeners need of a gateway.
+// forServer returns the parts of a gateway that listeners use.
 func forServer(g *gateway.Gateway) server.Rooms {
 	return server.Rooms{Node: g.Node, Admission: g.Sessions, Logins: g.Logins, Tracer: g.Settler}
 }
 
-// forWebhooks returns what webhooks need of a gateway.
+// forWebhooks returns the parts of a gateway that webhooks use.
 func forWebhooks(g *gateway.Gateway, holds func() bool) webhook.Rooms {
 	return webhook.Rooms{
 		Node: g.Node, Options: g.Table, Logins: g.Logins, Converter: g.Convert, Tracer: g.Settler, Submitter: g.Requests,
@@ -23,7 +23,7 @@ func forWebhooks(g *gateway.Gateway, holds func() bool) webhook.Rooms {
 	}
 }
 
-// forSMSCs returns what the HTTP clients of SMSCs need of a gateway.
+// forSMSCs returns the parts of a gateway that the HTTP clients of SMSCs use.
 func forSMSCs(g *gateway.Gateway, holds func() bool) httpsmsc.Rooms {
 	return httpsmsc.Rooms{
 		Node: g.Node, Lanes: g.Table, Links: g.Sessions, Converter: g.Convert, Tracer: g.Settler, Receipts: g.Receipts,
@@ -31,19 +31,19 @@ func forSMSCs(g *gateway.Gateway, holds func() bool) httpsmsc.Rooms {
 	}
 }
 
-// forOwnAPI returns what our own API needs of a gateway.
+// forOwnAPI returns the parts of a gateway that our own API uses.
 func forOwnAPI(g *gateway.Gateway) v1.Rooms {
 	return v1.Rooms{Node: g.Node, Routes: g.Table, Logins: g.Logins, Submitter: g.Requests, Operations: g.Operate}
 }
 
-// forDialects returns what the interfaces of other gateways need of this one.
+// forDialects returns the parts of a gateway that the interfaces of other gateways use.
 func forDialects(g *gateway.Gateway) compat.Rooms {
 	return compat.Rooms{
 		Node: g.Node, Logins: g.Logins, Submitter: g.Requests, Lanes: g.Table, Store: g.Keeper, Backlog: g,
 	}
 }
 
-// forPortal returns what the pages for customers need of a gateway, and of the API.
+// forPortal returns the parts of a gateway, and of the API, that the pages for customers use.
 func forPortal(g *gateway.Gateway, api *v1.API, o Options) portal.Rooms {
 	return portal.Rooms{
 		Node: g.Node, Table: g.Table, Money: g.Intake.Credit, Webhooks: g.Webhooks, Messages: api, Edit: o.Edit, Audit: o.Audit,

@@ -16,11 +16,11 @@ type About struct {
 	Account string // of the client; empty: none
 	Refusal sms.Refusal
 
-	Pressing bool // the session goes on although it is refused too much, so that its lines are limited
+	Pressing bool // the session continues although many of its PDUs are refused, so that its lines are limited
 }
 
-// append appends the fields after those of the PDU. It leaves out the id if the PDU itself
-// shows it, as an answer to a client of SMPP 3.4 does.
+// append appends the fields after those of the PDU. It omits the id if the PDU itself shows the id, as an
+// answer to a client of SMPP 3.4 does.
 func (a *About) append(b []byte, p protocols.PDU) []byte {
 	if a.Refusal.Code != sms.OK || a.Refusal.Each != "" {
 		b = a.Refusal.Append(append(b, logtext.Reason...))
@@ -38,20 +38,20 @@ func (a *About) append(b []byte, p protocols.PDU) []byte {
 	return b
 }
 
-// A textHash writes a hash in the place of a text: texts with the same octets have the same, and without the key nobody can
-// try which text has it.
+// A textHash writes a hash in place of a text: equal texts have equal hashes, and without the key nobody can
+// find the text of a hash by trial.
 type textHash struct {
 	key []byte
 	sha hash.Hash
 	sum [sha256.Size]byte
 }
 
-// newTextHash returns what the options ask for, nil if that is nothing.
+// newTextHash returns the hash that the options request, nil if they request none.
 func newTextHash(o *Options) *textHash {
 	if o.Text || len(o.TextKey) == 0 {
 		return nil
 	}
-	key := sha256.Sum256(o.TextKey) // so that a text cannot begin with the end of a key
+	key := sha256.Sum256(o.TextKey) // a hash has a fixed length, so that a text cannot begin with the end of a key
 	return &textHash{key: key[:], sha: sha256.New()}
 }
 

@@ -11,8 +11,8 @@ import (
 	"pmg/internal/logfile"
 )
 
-// CloseFiles begins a new file for each log, so that those before it can be edited. Lines that sessions still gather, for up to
-// Options.Flush, come into the new ones.
+// CloseFiles begins a new file for each log, so that the earlier files can be edited. Lines that sessions
+// still collect, for up to Options.Flush, are written to the new files.
 func (d *Dir) CloseFiles(ctx context.Context) error {
 	names, err := Connectors(d.logs.Path())
 	if errors.Is(err, fs.ErrNotExist) {
@@ -31,7 +31,7 @@ func (d *Dir) closeFile(ctx context.Context, name string) error {
 	d.mu.Lock()
 	w := d.writers[name]
 	if w == nil {
-		defer d.mu.Unlock() // nobody may begin to write it
+		defer d.mu.Unlock() // the lock keeps writers from opening the file
 		return d.logs.CloseLog(name, time.Now().UnixNano())
 	}
 	w.mu.Lock()
@@ -49,7 +49,7 @@ func (d *Dir) closeFile(ctx context.Context, name string) error {
 	}
 }
 
-// Files returns the files of all logs that are not written any more, with open also the others.
+// Files returns the files of all logs that are no longer written; with open, also the files that are being written.
 func (d *Dir) Files(open bool) (all []logfile.Segment, err error) {
 	names, err := Connectors(d.logs.Path())
 	if errors.Is(err, fs.ErrNotExist) {
@@ -67,7 +67,7 @@ func (d *Dir) Files(open bool) (all []logfile.Segment, err error) {
 	return all, err
 }
 
-// Edit changes lines of a file that is not written any more.
+// Edit changes lines of a file that is no longer written.
 func (d *Dir) Edit(ctx context.Context, s logfile.Segment, e *logfile.Edit, dry bool) (logfile.Edited, error) {
 	return d.logs.Edit(ctx, s, e, dry)
 }

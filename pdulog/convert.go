@@ -25,9 +25,9 @@ type jsonLine struct {
 	Fields     json.RawMessage `json:"fields"`
 }
 
-// AppendJSON appends the line as a JSON object and a line end. The fields keep their
-// order and have strings as values; a name that occurs more than once has an array.
-// text is the message text as Decoder.Text returns it, "" if there is none.
+// AppendJSON appends the line as a JSON object and a line end. The fields keep their order and have strings
+// as values; a name that occurs more than once has an array. text is the message text as Decoder.Text returns
+// it, "" if the line has no text.
 func AppendJSON(b []byte, e *Entry, text string) []byte {
 	l := jsonLine{
 		Time: e.Time.Format(timeLayout), Connector: e.Connector, Instance: e.Instance, Direction: e.Direction(),

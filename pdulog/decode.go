@@ -34,8 +34,8 @@ func NewDecoder(lookup func(command string) (protocols.Driver, error)) *Decoder 
 	return &Decoder{lookup: lookup, known: map[string]*codec{}}
 }
 
-// parse returns the PDU of a line, which is valid until the next call. It returns the
-// PDU with an error that wraps protocols.ErrHidden if the line does not hold all of it.
+// parse returns the PDU of a line, which is valid until the next call. It returns the PDU with an error that
+// wraps protocols.ErrHidden if the line does not contain the complete PDU.
 func (d *Decoder) parse(e *Entry) (protocols.PDU, error) {
 	c := d.known[e.Command]
 	if c == nil {
@@ -123,8 +123,8 @@ func (d *Decoder) find(e *Entry, pattern *regexp.Regexp) bool {
 	return pattern.Match(d.buf)
 }
 
-// isPlain reports whether the octets of a text are readable without decoding. Peers code @,
-// [ and some others differently in the default alphabet, so these are left as they are.
+// isPlain reports whether the octets of a text are readable without decoding. Peers code @, [ and some others
+// differently in the default alphabet, so that these characters count as readable and are left as they are.
 func isPlain(t *protocols.Text) bool {
 	if t.Header || t.Alphabet == sms.UCS2 {
 		return false

@@ -23,7 +23,7 @@ const (
 	closeWait = 5 * time.Second
 )
 
-// ErrNoAnswer says that a disk did not answer in the time that Close waits for it.
+// ErrNoAnswer means that a disk did not answer within the time for which Close waits.
 var ErrNoAnswer = errors.New("the disk has not answered")
 
 // A Dir is the directory of one gateway's pdu logs. It is safe for concurrent use.
@@ -39,7 +39,7 @@ type Dir struct {
 
 	mu      sync.Mutex
 	writers map[string]*writer
-	files   []*File // files that are not closed yet
+	files   []*File // files that are still open
 }
 
 // limitOf returns how many bytes of lines may wait in memory.
@@ -76,7 +76,7 @@ func (d *Dir) Open(connector string) (*File, error) {
 		if err != nil {
 			d.release(w)
 		}
-		go w.run() // even after an error: it ends unless another file uses the writer already
+		go w.run() // even after an error: the writer ends, unless another file uses it already
 		if err != nil {
 			return nil, err
 		}
@@ -91,14 +91,14 @@ func (d *Dir) Open(connector string) (*File, error) {
 	return f, nil
 }
 
-// add makes a writer for a name that has none. The caller holds d.mu, and starts the writer.
+// add makes a writer for a name that has no writer. The caller holds d.mu, and starts the writer.
 func (d *Dir) add(name string) *writer {
 	w := newWriter(d, name)
 	d.writers[name] = w
 	return w
 }
 
-// writer returns the writer of a name. If there is none, it makes and starts one.
+// writer returns the writer of a name. If the name has no writer, it makes and starts a writer.
 func (d *Dir) writer(name string) *writer {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	chunkSize = 64 << 10    // bytes of lines that are handed to the writer together
-	retryWait = time.Second // pause after a failed write, and after there was no room in memory
+	chunkSize = 64 << 10    // bytes of lines that the writer gets together
+	retryWait = time.Second // pause after a failed write, and after the memory was full
 
 	// complainEvery is the pause between two warnings about lost lines or a disk
 	// that does not answer.
@@ -34,10 +34,10 @@ type File struct {
 	wait int64     // how long a line may wait before the writer is woken
 
 	head    head
-	buf     []byte // the chunk that is being filled, always whole lines
+	buf     []byte // the chunk that is being filled, which contains only whole lines
 	lines   uint64 // in buf
-	waiting bool   // lines were added for which the writer was not woken yet
-	first   int64  // when the oldest of those was added
+	waiting bool   // the writer was not yet woken for lines in buf
+	first   int64  // time of the oldest of the lines for which the writer was not woken
 	retryAt int64  // buf found no room; Flush tries again then
 
 	reported   uint64 // number of lost lines in the last warning
@@ -46,8 +46,8 @@ type File struct {
 	written, lost, errors atomic.Uint64
 	released              atomic.Bool // by Retire or Close
 	closed                bool
-	strangers             strangers // lines of sessions that are not logged in
-	pressing              strangers // and of those that go on although they are refused
+	strangers             strangers // limits the lines of sessions that are not logged in
+	pressing              strangers // limits the lines of sessions that continue although they are refused
 }
 
 // Line adds a PDU that was received from the peer on an instance, or is sent to it. s is
@@ -89,7 +89,7 @@ func (f *File) Line(now int64, instance int, received bool, p protocols.PDU, s S
 	}
 }
 
-// limitOf returns what limits the lines of a session, nil if nothing does.
+// limitOf returns the limit of a session's lines, nil if there is no limit.
 func (f *File) limitOf(s Standing, about *About) *strangers {
 	switch {
 	case s != LoggedIn:
@@ -138,7 +138,7 @@ func (f *File) handOver(now int64, wake bool) bool {
 			f.buf, f.lines = next, 0
 			return true
 		}
-		f.w = f.dir.writer(f.name) // the file was retired, and its writer has ended
+		f.w = f.dir.writer(f.name) // the file was retired, and the writer has ended
 	}
 }
 
@@ -175,8 +175,7 @@ func (f *File) Retire() {
 // Lines returns how many lines were written.
 func (f *File) Lines() uint64 { return f.written.Load() }
 
-// Lost returns how many lines were not written, or were written to a file that had been
-// removed.
+// Lost returns the number of lines that were not written, or were written to a file that had been removed.
 func (f *File) Lost() uint64 { return f.lost.Load() }
 
 // Errors returns how many operations on the file failed.
@@ -189,8 +188,7 @@ func (f *File) RemovedEarly() int64 { return f.w.file.RemovedEarly() }
 // disk does not answer. It interrupts a compression, which the next Open does again.
 func (f *File) Close() error { return f.dir.close([]*File{f}) }
 
-// end hands the last lines to the writer. It returns the channel on which the writer reports
-// when they are safe on disk.
+// end hands the last lines to the writer. It returns the channel on which the writer reports when the lines are safe on disk.
 func (f *File) end() <-chan error {
 	done := make(chan error, 1)
 	if f.closed {
@@ -202,7 +200,7 @@ func (f *File) end() <-chan error {
 		f.lost.Add(f.lines)
 	}
 	if _, ok := f.w.put(chunk{from: f, done: done}, false); !ok {
-		done <- nil // the file was retired, and its writer has ended
+		done <- nil // the file was retired, and the writer has ended
 		return done
 	}
 	f.buf, f.lines, f.waiting = nil, 0, false

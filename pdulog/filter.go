@@ -19,8 +19,8 @@ type Filter struct {
 	Since     time.Time
 	Until     time.Time // exclusive
 	Grep      *regexp.Regexp
-	Decoder   *Decoder // with it, Grep searches the decoded message text too, and the line with that text
-	Masked    bool     // Grep searches what AppendMasked of Decoder makes of the line, and nothing else
+	Decoder   *Decoder // with Decoder, Grep also searches the decoded message text, and prints that text in a line
+	Masked    bool     // Grep searches only the output of Decoder's AppendMasked for the line
 
 	shown []byte
 }

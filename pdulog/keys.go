@@ -14,18 +14,18 @@ import (
 	"pmg/sms/number"
 )
 
-// Kinds of keys, by which lines are found.
+// Kinds of the keys by which lines are found.
 const (
 	idKey      = 'i' // a message's id: ours, an SMSC's, or a client's reference
 	numberKey  = 'n' // the end of a number
-	pairKind   = 's' // the session and the sequence that a request and its answer share
-	accountKey = 'a' // an account, as the line has it
+	pairKind   = 's' // key of the session and the sequence, which a request shares with its answer
+	accountKey = 'a' // key of an account, as written in the line
 	failureKey = 'f' // an answer or a receipt that says that a message failed
-	textKey    = 't' // a text: that of a receipt names an id, and may say that a message failed
+	textKey    = 't' // key of a text: the text of a receipt contains an id, and may report a failure
 )
 
-// AppendKeys appends what a line is found by, and returns its time in microseconds: a logfile.Keyer. It is called
-// for each line that is compressed.
+// AppendKeys appends the keys by which a line is found, and returns the line's time in microseconds: a
+// logfile.Keyer. It is called for each line that is compressed.
 func AppendKeys(line []byte, keys []uint64) (all []uint64, at int64) {
 	const head = len(timeLayout) + 1
 	if len(line) < head {
@@ -51,7 +51,7 @@ func AppendKeys(line []byte, keys []uint64) (all []uint64, at int64) {
 	return appendFieldKeys(keys, rest), at
 }
 
-// cutSequence cuts a sequence off, and the space behind it.
+// cutSequence cuts off a sequence, and the space after it.
 func cutSequence(rest []byte) (n uint32, after []byte, ok bool) {
 	var all uint64
 	for at, c := range rest {
@@ -80,14 +80,14 @@ func appendFieldKeys(keys []uint64, rest []byte) []uint64 {
 	return keys
 }
 
-// fieldEnd returns the end of the field around a place: a space that is not between quotation marks. It looks at eight
-// octets together, for one that is below '#'.
+// fieldEnd returns the end of the field around a place: a space that is not between quotation marks. It
+// checks eight octets together for an octet below '#'.
 func fieldEnd(b []byte, at int) int {
 	const ones = 0x0101010101010101
 	for at < len(b) {
 		if at+8 <= len(b) {
 			eight := binary.LittleEndian.Uint64(b[at:])
-			low := (eight - '#'*ones) &^ eight & (0x80 * ones) // the lowest bit that is set is right, those above it may not be
+			low := (eight - '#'*ones) &^ eight & (0x80 * ones) // the lowest bit is exact; higher bits may be wrong
 			if low == 0 {
 				at += 8
 				continue
@@ -106,7 +106,7 @@ func fieldEnd(b []byte, at int) int {
 	return at
 }
 
-// closing returns the place behind the quotation mark that closes the one at a place.
+// closing returns the position after the quotation mark that closes the one at quote.
 func closing(b []byte, quote int) int {
 	for at := quote + 1; ; at++ {
 		n := bytes.IndexByte(b[at:], '"')
@@ -134,7 +134,8 @@ func trimQuotes(value []byte) []byte {
 	return value
 }
 
-// kindOf returns the kind of key that the first field has, 0 if it has none, and how many octets its name has, or begins with.
+// kindOf returns the kind of key of the first field, 0 if the field has no key, and the length of the field's
+// name, or of the part of the name that determines the kind.
 func kindOf(rest []byte) (kind byte, name int) {
 	switch rest[0] {
 	case 's':
@@ -195,7 +196,7 @@ func hasName(rest []byte, name string) bool {
 	return len(rest) >= len(name) && string(rest[:len(name)]) == name
 }
 
-// appendKey appends the key of a value, if it is found by that.
+// appendKey appends the key of a value, if values of its kind have keys.
 func appendKey(keys []uint64, kind byte, value []byte) []uint64 {
 	switch kind {
 	case idKey:
@@ -230,7 +231,7 @@ func appendReceipt(keys []uint64, text []byte) []uint64 {
 	return keys
 }
 
-// IDHash returns the key of an id, whichever case its letters have, and with or without zeros in front.
+// IDHash returns the key of an id, regardless of letter case and leading zeros.
 func IDHash(id []byte) uint64 {
 	if n := len(id) - 4; n >= 0 && string(id[n:]) == `\x00` {
 		id = id[:n]
@@ -241,9 +242,9 @@ func IDHash(id []byte) uint64 {
 	return logfile.HashFolded(idKey, id)
 }
 
-// NumberHash returns the key of a number, which all forms of it have.
+// NumberHash returns the key of a number, which is the same for all forms of the number.
 func NumberHash(number []byte) uint64 {
-	if len(number) < comparedDigits+2 { // more have nothing in front of those that count
+	if len(number) < comparedDigits+2 { // the prefix of a longer number is not compared
 		if rest, ok := bytes.CutPrefix(number, []byte("00")); ok {
 			number = rest
 		}
@@ -252,7 +253,7 @@ func NumberHash(number []byte) uint64 {
 	return logfile.Hash(numberKey, number[max(0, len(number)-comparedDigits):])
 }
 
-// pairHash returns the key of a request and its answer; received says that the request was.
+// pairHash returns the key of a request and its answer; received means that the request came from the peer.
 func pairHash(session []byte, received bool, sequence uint32) uint64 {
 	h := logfile.Hash(pairKind, session) + uint64(sequence)<<1
 	if received {
@@ -261,7 +262,7 @@ func pairHash(session []byte, received bool, sequence uint32) uint64 {
 	return logfile.Mix(h)
 }
 
-// Micros returns the time at the start of a line, 0 if there is none.
+// Micros returns the time at the start of a line, 0 if the line has no time.
 func Micros(line []byte) int64 {
 	if len(line) < len(timeLayout) || line[4] != '-' || line[10] != 'T' || line[len(timeLayout)-1] != 'Z' {
 		return 0
@@ -276,7 +277,7 @@ func Micros(line []byte) int64 {
 	return ((days*24+two(11))*60+two(14))*60e6 + two(17)*1e6 + two(20)*10_000 + two(22)*100 + two(24)
 }
 
-// IDForms returns the forms in which a receipt may write a peer's id, as it stands first.
+// IDForms returns the forms in which a receipt may write a peer's id; the first form is the id itself.
 func IDForms(id string) []string {
 	forms := []string{id, strings.TrimLeft(id, "0"), strings.ToLower(id), strings.ToUpper(id)}
 	if n, ok := new(big.Int).SetString(id, 16); ok && len(id) <= 32 {
@@ -288,10 +289,10 @@ func IDForms(id string) []string {
 	return forms
 }
 
-// comparedDigits is how many digits at the end of a number each form of it has.
+// comparedDigits is the number of digits at the end of a number that all forms of the number share.
 const comparedDigits = 7
 
-// ComparedEnd returns the last seven digits of a number, which each form of it has, or all of it.
+// ComparedEnd returns the last seven digits of a number, which all forms share, or the whole number if it is shorter.
 func ComparedEnd(number string) string { return number[max(0, len(number)-comparedDigits):] }
 
 // MessageID reports whether s is a message id and not a phone number. A message id has 16

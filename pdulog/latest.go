@@ -10,16 +10,16 @@ import (
 	"pmg/internal/logtext"
 )
 
-// A heads counts the messages that are looked for, by the lines that show that they exist.
+// A heads counts the messages of a search, by the lines that show that they exist.
 type heads struct {
 	most  int
 	ids   map[string]bool // of lines that name a message
-	came  int             // requests that brought a message, of which no line yet names the id
+	came  int             // requests that brought a message, of which no line yet has the id
 	peers map[string]bool // ids that SMSCs' receipts name, with the connector
 	told  map[string]bool // ids that receipts to clients name
 }
 
-// isFull records the message of a line, and reports whether there was no room for it.
+// isFull records the message of a line. It reports true if there was no room.
 func (h *heads) isFull(e *tracedLine) bool {
 	switch {
 	case len(e.named) > 0 && e.Received:
@@ -37,7 +37,7 @@ func (h *heads) isFull(e *tracedLine) bool {
 	return false
 }
 
-// lacks adds an id to ids, and reports whether there was no room for it.
+// lacks adds an id to ids. It reports true if there was no room.
 func (h *heads) lacks(ids map[string]bool, id string) bool {
 	if !ids[id] && len(ids) == h.most {
 		return true
@@ -46,15 +46,16 @@ func (h *heads) lacks(ids map[string]bool, id string) bool {
 	return false
 }
 
-// latest finds the lines of the latest messages with the number, of the account, or of all, the latest first. The receipts
-// of those with a number are found by their ids: one that stands in the logs alone counts only where there is room.
+// latest finds the lines of the latest messages with the number, of the account, or of all, the latest first.
+// Receipts for messages with the number are found by their ids: a receipt without other lines counts only if
+// there is room.
 func (w *tracer) latest(ctx context.Context) error {
 	if w.Most == 0 {
 		w.Most = maxTraced
 	}
 	h := heads{most: w.Most, ids: map[string]bool{}, peers: map[string]bool{}, told: map[string]bool{}}
 	keys, wanted := w.headKeys()
-	var reached, left time.Time // left: of the latest receipt that there was no room for
+	var reached, left time.Time // left: time of the latest receipt that did not fit
 	var found, receipts []*tracedLine
 	err := w.walk.Blocks(ctx, keys, func(lines logfile.Lines) bool {
 		for _, e := range slices.Backward(w.headsIn(lines, wanted)) {
@@ -91,7 +92,7 @@ func (w *tracer) latest(ctx context.Context) error {
 	return err
 }
 
-// headsIn returns the lines of a block that show messages that are looked for.
+// headsIn returns the lines of a block that show messages of the search.
 func (w *tracer) headsIn(lines logfile.Lines, wanted map[uint64]bool) (heads []*tracedLine) {
 	eachLine(lines, func(line []byte, at place) {
 		if wanted != nil && !w.hasOne(line, wanted) {
@@ -104,7 +105,7 @@ func (w *tracer) headsIn(lines logfile.Lines, wanted map[uint64]bool) (heads []*
 	return heads
 }
 
-// headKeys returns the keys of lines that show which messages there are; nil: any line may.
+// headKeys returns the keys of lines that show messages; nil: any line may show one.
 func (w *tracer) headKeys() ([]logfile.Key, map[uint64]bool) {
 	var hash uint64
 	switch {
@@ -120,7 +121,7 @@ func (w *tracer) headKeys() ([]logfile.Key, map[uint64]bool) {
 	return []logfile.Key{{Hash: hash}}, map[uint64]bool{hash: true}
 }
 
-// isHead reports whether a line shows a message that is looked for.
+// isHead reports whether a line shows a message of the search.
 func (w *tracer) isHead(e *tracedLine) bool {
 	if w.Account != "" && e.Account != nil && e.AccountName() != w.Account ||
 		len(w.Connectors) > 0 && !slices.Contains(w.Connectors, e.Connector) {

@@ -53,19 +53,19 @@ type Entry struct {
 	Time      time.Time
 	Connector string
 	Instance  int
-	Received  bool // from the peer; otherwise sent to it
+	Received  bool // the PDU came from the peer; false: it was sent to the peer
 	Command   string
-	PDU       []byte // as protocols.PDU.AppendLog printed it, for Driver.ParseLog
+	PDU       []byte // text of the PDU as protocols.PDU.AppendLog printed it, for Driver.ParseLog
 	Rest      []byte // PDU after the command
 	Reason    []byte // why the gateway has refused the message, or the operation; nil: the line does not say so
-	ID        []byte // the gateway's id of the message, from the field id; nil: the line has none
-	Account   []byte // the client's account, quoted if necessary; nil: the line has none
+	ID        []byte // the gateway's id of the message, from the field id; nil: the line has no id
+	Account   []byte // the client's account, quoted if necessary; nil: the line has no account
 }
 
 // A Status is the result that an answer carries.
 type Status struct {
 	Value uint32
-	Name  string // empty if the line has none
+	Name  string // name of the status; empty: the line has no name
 }
 
 // String returns the name, or the number if there is no name.

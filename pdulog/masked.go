@@ -8,8 +8,9 @@ import (
 	"pmg/protocols"
 )
 
-// AppendMasked appends the line for people who may not see texts: texts and octets of unknown meaning are replaced by
-// their lengths. Of a line whose PDU cannot be read it appends no more than the command, because anything may be a text.
+// AppendMasked appends the line for people who may not see texts: texts and octets of unknown meaning are
+// replaced by their lengths. If the PDU of the line cannot be read, it appends only the command, because any
+// field may be a text.
 func (d *Decoder) AppendMasked(b []byte, e *Entry) []byte {
 	before := beforePDU(e.Line)
 	b = append(b, before...)
@@ -29,8 +30,8 @@ func (d *Decoder) AppendMasked(b []byte, e *Entry) []byte {
 	return append(b, e.Line[len(before)+len(e.PDU):]...)
 }
 
-// appendMasked appends a field of a line as it is among those of the masked PDU from one on, and returns those behind
-// it. A value that is hidden in the line stays as it is, because only the line knows its length.
+// appendMasked appends a field of a line in the form that it has among the fields masked, and returns the
+// fields after it. A value that is hidden in the line stays unchanged, because only the line has its length.
 func appendMasked(b, field, masked []byte) (_, behind []byte) {
 	name, value, hasValue := bytes.Cut(field, []byte{'='})
 	star := bytes.IndexByte(value, '*')
@@ -47,7 +48,7 @@ func appendMasked(b, field, masked []byte) (_, behind []byte) {
 			return append(b, there...), rest
 		}
 	}
-	if !hasValue { // it may be a part of anything
+	if !hasValue { // the text may be a part of any field
 		return append(b, '*'), masked
 	}
 	return append(append(b, name...), "=*"...), masked

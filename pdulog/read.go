@@ -17,8 +17,8 @@ const pollEvery = 100 * time.Millisecond
 type Query struct {
 	Connectors []string // empty: all connectors with a log
 	Filter     Filter
-	Last       int   // number of existing lines to read, the last ones; 0: all; negative: none
-	Octets     int64 // of each log no more than so many existing octets are read, the last ones; 0: any number
+	Last       int   // number of existing lines to read, from the end; 0: all; negative: none
+	Octets     int64 // limit of existing octets to read, from the end of each log; 0: no limit
 }
 
 // Read calls visit for the lines of the connectors in dir, in the order of their times. It

@@ -12,19 +12,19 @@ import (
 	"pmg/sms/charset"
 )
 
-// A Subject is somebody whose traces are removed from lines.
+// A Subject is a person whose traces are removed from lines.
 type Subject interface {
-	// IsNumber reports whether an address is that of the subject. national says that it is without a country code.
+	// IsNumber reports whether an address is that of the subject. national means that the address lacks the country code.
 	IsNumber(address []byte, national bool) bool
-	// IsIn reports whether octets have the number somewhere, and not as a part of another one.
+	// IsIn reports whether octets contain the number, and not as a part of another number.
 	IsIn(octets []byte) bool
 }
 
-// A Redaction says what is removed from lines.
+// A Redaction selects what is removed from lines.
 type Redaction struct {
-	Of      Subject // nil: nobody; the line of a message from it, to it or that names it has no text either
-	Texts   bool    // all texts
-	Numbers bool    // all numbers of mobiles
+	Of      Subject // subject whose numbers are removed, and texts of messages from, to or about the subject; nil: no subject
+	Texts   bool    // redact all texts
+	Numbers bool    // redact all numbers of mobiles
 }
 
 // hides reports whether the value of a field is hidden.
@@ -52,7 +52,7 @@ func (r *Redaction) hides(field, name, value []byte, national bool) bool {
 	return err == nil && len(octets) > 0 && (r.Of.IsIn(octets) || isPackedIn(octets, r.Of) || isPackedIn(octets[1:], r.Of))
 }
 
-// isPackedIn is IsIn of octets that may have seven bits of a character each, such as an OAdC of UCP behind its length.
+// isPackedIn is IsIn for octets that may pack characters of seven bits, such as an OAdC of UCP after its length.
 func isPackedIn(octets []byte, of Subject) bool {
 	return of.IsIn(charset.AppendUnpacked(nil, octets, 0, 8*len(octets)/7))
 }
@@ -67,7 +67,7 @@ func unquoted(value []byte) []byte {
 	return unescaped(trimQuotes(value))
 }
 
-// unescaped returns octets with those that are written as \x00 in place of that.
+// unescaped returns octets in which escapes such as \x00 are replaced by the octets that they stand for.
 func unescaped(text []byte) []byte {
 	var b []byte
 	for {
@@ -91,7 +91,7 @@ func unescaped(text []byte) []byte {
 // isOurs reports whether a field has nothing that a peer has written about a person.
 func isOurs(name []byte) bool { return string(name) == "seq" || string(name) == "id" }
 
-// leastDigits is how many digits the number of a person has at least; what is shorter is the number of a service.
+// leastDigits is the least number of digits of a person's number; a shorter number belongs to a service.
 const leastDigits = 7
 
 // IsMobile reports whether an address may be the number of a person, and is not the name or the short number of a service.
@@ -108,8 +108,9 @@ func IsMobile(address []byte) bool {
 	return digits >= leastDigits
 }
 
-// AppendRedacted appends a line without what is to be removed, and reports whether that is another one. Values are replaced by
-// their lengths. So are all octets of a line that cannot be read, if it may have something that is to be removed.
+// AppendRedacted appends a line without the values that are to be removed, and reports whether the line has
+// changed. Values are replaced by their lengths. All octets of an unreadable line are replaced if they may
+// contain such a value.
 func (d *Decoder) AppendRedacted(b, line []byte, r *Redaction) (_ []byte, changed bool) {
 	at := len(b)
 	e, err := Parse(line)
@@ -145,7 +146,8 @@ func (d *Decoder) appendRedacted(b []byte, e *Entry, r *Redaction) []byte {
 	return append(b, rest...)
 }
 
-// appendHidden appends a line without texts. One whose PDU cannot be read has no strings in quotes, because anything may be one.
+// appendHidden appends a line without texts. If its PDU cannot be read, strings in quotes are removed,
+// because any of them may be a text.
 func (d *Decoder) appendHidden(b []byte, e *Entry) []byte {
 	if _, err := d.parse(e); err == nil || errors.Is(err, protocols.ErrHidden) {
 		return d.AppendMasked(b, e)
@@ -204,7 +206,7 @@ func (r *Redaction) append(b, pdu []byte) []byte {
 	return b
 }
 
-// each calls f for each field, with its value and whether that is hidden.
+// each calls f for each field, with its value and whether the value is hidden.
 func (r *Redaction) each(fields []byte, f func(field, value []byte, hidden bool)) {
 	national := false
 	for rest := fields; len(rest) > 0; {

@@ -19,7 +19,7 @@ type Shared struct {
 	clock Clock
 
 	mu     sync.Mutex
-	timer  *time.Timer // flushes what waits; nil: nothing waits
+	timer  *time.Timer // flushes waiting lines; nil: no lines wait
 	closed bool
 }
 
@@ -66,7 +66,7 @@ func (l *Shared) flush() {
 	l.timer = nil
 	now := l.clock.Wall(l.clock.Now())
 	l.file.Flush(now)
-	if due := l.file.Due(); due != 0 { // there was no room for it
+	if due := l.file.Due(); due != 0 { // the line did not fit into memory
 		l.timer = time.AfterFunc(max(time.Duration(due-now), time.Millisecond), l.flush)
 	}
 }

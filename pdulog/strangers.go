@@ -6,7 +6,7 @@ import "time"
 // in, and likewise from those that are refused and go on. There is room for every client's login, but a flood of
 // connections without a login does not displace older lines from the files.
 type strangers struct {
-	second int64 // the second that is counted
+	second int64 // the second for which lines are counted
 	octets int   // of the lines in that second
 }
 
@@ -14,7 +14,7 @@ type strangers struct {
 // 5000 usual lines, and adds up to 30 MB per minute.
 const strangerOctets = 500_000
 
-// admit reports whether there is room for another line.
+// admit reports whether there is room for another line in this second.
 func (s *strangers) admit(now int64) bool {
 	if second := now / int64(time.Second); second != s.second {
 		s.second, s.octets = second, 0

@@ -46,10 +46,10 @@ type Row struct {
 	Direction  string          `json:"direction"`
 	Command    string          `json:"command"`
 	Count      int             `json:"count"`
-	Status     map[string]int  `json:"status,omitempty"`  // number of answers by status; its name if the log has one
+	Status     map[string]int  `json:"status,omitempty"`  // number of answers by name or number of the status
 	Latency    *LatencySummary `json:"latency,omitempty"` // of requests
 	Open       int             `json:"open,omitempty"`    // requests without an answer in the log
-	unanswered int             // those of Open whose sequence was used again
+	unanswered int             // requests in Open whose sequence was used again
 	times      *hdrhistogram.Histogram
 }
 
@@ -102,7 +102,7 @@ func (s *Summary) row(e *Entry) *Row {
 
 // requested records a request, if it is counted.
 func (s *Summary) requested(e *Entry, at openKey, row *Row) {
-	if before, ok := s.open[at]; ok { // a new session has begun its sequence again
+	if before, ok := s.open[at]; ok { // a new session has reused the sequence
 		before.row.unanswered++
 		delete(s.open, at)
 	}
@@ -130,7 +130,7 @@ func (r *Row) addLatency(d time.Duration) {
 	if r.times == nil {
 		r.times = hdrhistogram.New(1, maxLatency, 3)
 	}
-	_ = r.times.RecordValue(min(max(0, d.Microseconds()), maxLatency)) // in range, so never an error
+	_ = r.times.RecordValue(min(max(0, d.Microseconds()), maxLatency)) // the value is in range, so that no error is possible
 }
 
 // Rows returns the result, ordered by connector, then by the number of lines.

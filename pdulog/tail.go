@@ -26,11 +26,11 @@ type tail struct {
 
 	file    *os.File  // nil between files
 	unpack  io.Closer // reader of a compressed file
-	stamp   string    // of file; empty: it is the file being written
+	stamp   string    // time stamp of the file; empty: the file is the one being written
 	r       *bufio.Reader
 	offset  int64 // of the next line in a plain file
-	skip    bool  // reading began in the middle of a line, whose rest is skipped
-	drained bool  // file was renamed, and is read to its end for the last time
+	skip    bool  // reading began in the middle of a line, the rest of which is skipped
+	drained bool  // the file was renamed, and is read to its end for the last time
 	long    []byte
 
 	from      int64 // offset at which to begin in the file with stamp fromStamp
@@ -104,7 +104,7 @@ func (t *tail) later() ([]logfile.Segment, error) {
 // open opens the next file. It returns io.EOF if there is none.
 func (t *tail) open() error {
 	for {
-		if t.until != "" && t.last > t.until { // what follows was written later
+		if t.until != "" && t.last > t.until { // the following lines were written later
 			return io.EOF
 		}
 		next := logfile.Segment{Path: t.current()}
@@ -123,7 +123,7 @@ func (t *tail) open() error {
 			if still, _ := t.later(); len(still) > 0 && still[0] == next {
 				return fmt.Errorf("cannot open pdu log: %w", err)
 			}
-			continue // it was compressed or removed since it was listed
+			continue // the file was compressed or removed after it was listed
 		}
 		if err != nil {
 			return fmt.Errorf("cannot open pdu log: %w", err)
@@ -187,7 +187,7 @@ func (t *tail) end() error {
 	}
 	there, err := os.Stat(t.current())
 	switch {
-	case errors.Is(err, fs.ErrNotExist): // it was renamed, and the new file does not exist yet
+	case errors.Is(err, fs.ErrNotExist): // the file was renamed, and the new file does not exist yet
 		return t.rewind(mine.Size())
 	case err != nil:
 		return fmt.Errorf("cannot follow pdu log: %w", err)
@@ -232,7 +232,7 @@ func (t *tail) passed(mine os.FileInfo) error {
 	}
 	first := segments[0]
 	if !first.Packed {
-		// They differ, so another program has moved our file.
+		// The files differ, so that another program has moved our file.
 		if st, err := os.Stat(first.Path); err == nil && !os.SameFile(mine, st) {
 			return nil
 		}
@@ -260,8 +260,8 @@ func (t *tail) stopAfter(until time.Time) {
 	}
 }
 
-// back moves a tail that has not begun forward to a place with at least n matching lines
-// after it, so that the last n lines are found without reading all files.
+// back moves a tail that has not begun forward to a position with at least n matching lines after it, so that
+// the last n lines are found without reading all files.
 func (t *tail) back(n int, match func(line []byte) bool) error {
 	segments, err := t.later()
 	if err != nil {
@@ -314,8 +314,8 @@ func (t *tail) near(octets int64) error {
 	return nil
 }
 
-// backIn returns such a place in one file, with the number of matching lines after it. It
-// tries larger and larger pieces of the file's end.
+// backIn returns such a position in one file, with the number of matching lines after it. It reads larger and
+// larger pieces from the end of the file.
 func (t *tail) backIn(s logfile.Segment, n int, match func(line []byte) bool) (found int, from int64, err error) {
 	var size int64
 	if st, err := os.Stat(s.Path); err == nil && !s.Packed {
@@ -338,7 +338,7 @@ func (t *tail) count(s logfile.Segment, from int64, match func(line []byte) bool
 	c := &tail{r: t.r, from: from, fromStamp: s.Stamp}
 	err := c.enter(s)
 	if errors.Is(err, fs.ErrNotExist) {
-		return 0, nil // it was compressed or removed meanwhile
+		return 0, nil // the file was compressed or removed meanwhile
 	}
 	if err != nil {
 		return 0, fmt.Errorf("cannot open pdu log: %w", err)

@@ -21,38 +21,40 @@ type Trace struct {
 	ID     string   // the gateway's or a peer's id of the message
 	Number string   // number of the sender or the recipient; used if ID is empty
 	Also   []string // further ids that the gateway has given, for example of receipts
-	Filter Filter   // of it Since and Until count
+	Filter Filter   // selection of messages; only Since and Until are used
 
-	// messages are of this account, or no line says of which; "": of any. Used if ID is empty, as are the next two
+	// Account selects messages of an account, and messages whose lines name no account; "": any account.
+	// Account and the next two fields are used if ID is empty.
 	Account    string
 	Connectors []string // messages that came or left by these; empty: by any
-	Failed     bool     // messages that a peer refused, or whose receipt says anything but "delivered"
-	Most       int      // how many messages are followed, the latest ones; 0: maxTraced
+	Failed     bool     // select messages that a peer refused, or whose receipt reports any state except "delivered"
+	Most       int      // limit of messages that are followed, from the latest; 0: maxTraced
 
-	Room int           // how many octets of lines are kept; 0: as many as there are
-	Logs *logfile.Logs // what is remembered of the files between searches; nil: nothing
+	Room int           // limit of octets of lines in memory; 0: no limit
+	Logs *logfile.Logs // index of files, which is kept between searches; nil: none
 
 	// Set by Trace.
-	Cut  bool      // the selection has more messages than Most, or more lines than Room, and only those were followed
-	From time.Time // the time back to which messages were searched
-	Read int64     // octets that were read
+	Cut  bool      // more messages than Most, or more lines than Room, were selected: the rest was not followed
+	From time.Time // start of the period that was searched
+	Read int64     // number of octets that were read
 }
 
-// maxTraced is how many messages are followed at most, where Trace.Most does not say it.
+// maxTraced is the default of Trace.Most.
 const maxTraced = 100
 
-// rounds is how often what was learned of messages is looked up at most.
+// rounds is the limit of rounds in which newly found keys are looked up.
 const rounds = 12
 
-// mostPool is how many octets of lines may be kept that are perhaps about one of the messages.
+// mostPool is the limit, in octets, of lines that are perhaps about one of the messages.
 const mostPool = 64 << 20
 
 // Trace returns the lines about the selected messages, in the order of their times: the request
 // that carried a message to the gateway and its answer, the requests that carried it and its
 // other parts to a peer and their answers, and the receipts for it.
 //
-// Lines are found by their keys, the latest first, in blocks whose keys an index lists. The keys in a line are looked
-// up next, until there are no new ones. With an error it returns the lines that it has found before.
+// Lines are found by their keys, the latest first, in blocks whose keys an index lists. The keys in a line
+// are looked up next, until there are no new keys. With an error it returns the lines that were found before
+// the error.
 func (t *Trace) Trace(ctx context.Context, dir string) ([][]byte, error) {
 	names, err := Connectors(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -70,7 +72,7 @@ func (t *Trace) Trace(ctx context.Context, dir string) ([][]byte, error) {
 	}
 	for range rounds {
 		if len(w.fresh) == 0 {
-			w.wantPairs() // most were found by their ids
+			w.wantPairs() // the ids have found most lines
 		}
 		if err != nil || len(w.fresh) == 0 {
 			break
@@ -87,14 +89,14 @@ type tracer struct {
 	walk  *logfile.Walk
 	since time.Time // no line before this time is about one of the messages
 	fresh []logfile.Key
-	asked map[uint64][]logfile.Key // all that were ever in fresh
+	asked map[uint64][]logfile.Key // all keys that were ever in fresh
 	keys  []uint64                 // of a line
-	pool  []*tracedLine            // lines with a key that was wanted, which are about none of the messages as far as is known
-	size  int                      // octets of those that were ever there
+	pool  []*tracedLine            // lines with a wanted key that are not known to be about one of the messages
+	size  int                      // octets of all lines that were ever in pool
 
-	ids   map[string]bool    // the gateway's ids of the messages and of receipts for them, 16 digits
-	short map[string]bool    // ids that clients know the messages by, where they support only short ones
-	peers map[string][]*peer // the peers' ids of the messages, by each form that receipts may write them in
+	ids   map[string]bool    // the gateway's ids of the messages and of their receipts, 16 digits
+	short map[string]bool    // short ids of the messages, for clients that support only short ids
+	peers map[string][]*peer // the peers' ids of the messages, by each form that receipts may use
 	to    map[string]string  // recipients of the messages, by the gateway's ids
 	parts map[string]part    // ids that other parts of the messages may have
 
@@ -103,7 +105,7 @@ type tracer struct {
 	octets int // of the lines found
 }
 
-// A place is where a line stands among those of its connector.
+// A place is the position of a line among the lines of its connector.
 type place struct{ file, at int64 }
 
 func (p place) compare(o place) int {
@@ -112,7 +114,7 @@ func (p place) compare(o place) int {
 
 type tracedLine struct {
 	Entry
-	named []string // ids that a receipt names; none: it is no receipt
+	named []string // ids that a receipt names; empty: the line is no receipt
 	rank  int
 	place place
 }
@@ -121,8 +123,8 @@ type tracedLine struct {
 type pairing struct {
 	line   *tracedLine
 	at     time.Time
-	before bool        // its request is wanted: the last one before it; otherwise its answer, the first one after it
-	best   *tracedLine // so far
+	before bool        // the request is wanted: the last one before at; false: the answer, the first one after at
+	best   *tracedLine // best line so far
 }
 
 func newTracer(t *Trace) *tracer {
@@ -150,16 +152,16 @@ func newTracer(t *Trace) *tracer {
 	return w
 }
 
-// answerWithin is how far a request and its answer are apart at most.
+// answerWithin is the longest time between a request and its answer.
 const answerWithin = 10 * time.Minute
 
-// acceptedAfter returns a time before which a message with an id was not accepted: ids begin, when a
-// gateway starts, with its time in microseconds, and rise by one.
+// acceptedAfter returns a time before which a message with an id was not accepted: when a gateway starts, ids
+// begin with the time in microseconds, and rise by one.
 func acceptedAfter(id string) (t time.Time) {
 	if n, err := strconv.ParseInt(id, 16, 64); err == nil {
-		t = time.UnixMicro(n).Add(-time.Hour) // its clock may have been set back since
+		t = time.UnixMicro(n).Add(-time.Hour) // the clock may have been set back since then
 	}
-	if t.Year() < 2020 || t.After(time.Now()) { // it is no such id
+	if t.Year() < 2020 || t.After(time.Now()) { // the number is no time-based id
 		return time.Time{}
 	}
 	return t
@@ -176,7 +178,7 @@ func (w *tracer) want(hash uint64, from, to time.Time) {
 	}
 }
 
-// follow looks up what was learned.
+// follow looks up the newly found keys.
 func (w *tracer) follow(ctx context.Context) error {
 	keys := w.fresh
 	w.fresh = nil
@@ -230,7 +232,7 @@ func (w *tracer) hasOne(line []byte, wanted map[uint64]bool) bool {
 	return slices.ContainsFunc(w.keys, func(key uint64) bool { return wanted[key] })
 }
 
-// parse returns a copy of a line, or nil if it is none of the wanted time.
+// parse returns a copy of a line, or nil if the line is not within the searched time.
 func (w *tracer) parse(line []byte, at place) *tracedLine {
 	e, err := Parse(line)
 	if err != nil || !w.Filter.Match(&e) {
@@ -241,7 +243,7 @@ func (w *tracer) parse(line []byte, at place) *tracedLine {
 	return &tracedLine{e, named, rank(&e, len(named) > 0), at}
 }
 
-// visit looks at a line that may be about one of the messages.
+// visit examines a line that may be about one of the messages.
 func (w *tracer) visit(l *tracedLine) {
 	w.endPeer(&l.Entry)
 	if w.isAsked(&l.Entry) {
@@ -265,7 +267,7 @@ func pairOf(e *Entry) (hash uint64, isAnswer, ok bool) {
 	return pairHash(strconv.AppendInt(session, int64(e.Instance), 10), e.Received != isAnswer, sequence), isAnswer, ok
 }
 
-// find adds a line, and learns its keys.
+// find adds a line to the result, and adds its keys to the search.
 func (w *tracer) find(l *tracedLine) {
 	if w.found[string(l.Line)] != nil {
 		return
@@ -299,7 +301,7 @@ func (p *pairing) offer(l *tracedLine, isAnswer bool) {
 	}
 }
 
-// wantPairs looks for the requests and answers that were not found yet.
+// wantPairs searches for the requests and answers that were not found yet.
 func (w *tracer) wantPairs() {
 	for hash, all := range w.pairs {
 		for _, p := range all {
@@ -314,7 +316,7 @@ func (w *tracer) wantPairs() {
 	}
 }
 
-// lines returns what was found, in order.
+// lines returns the lines that were found, in order.
 func (w *tracer) lines() (lines [][]byte) {
 	for _, l := range slices.SortedFunc(maps.Values(w.found), compareLines) {
 		lines = append(lines, l.Line)
@@ -326,12 +328,11 @@ func compareLines(a, b *tracedLine) int {
 	return cmp.Or(a.Time.Compare(b.Time), a.rank-b.rank, cmp.Compare(a.Connector, b.Connector), a.place.compare(b.place))
 }
 
-// rank orders lines of the same time: a request comes before its answer, and before what follows
-// from it.
+// rank orders lines of the same time: a request comes before its answer, and before its consequences.
 func rank(e *Entry, isReceipt bool) int {
 	_, answer := e.Status()
 	switch {
-	case e.Received && !answer && isReceipt: // perhaps in one segment with the answer before it
+	case e.Received && !answer && isReceipt: // the receipt may be in one segment with the answer before it
 		return 4
 	case e.Received && !answer:
 		return 0

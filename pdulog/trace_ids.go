@@ -16,10 +16,10 @@ import (
 type peer struct {
 	id, connector string
 	message       string    // the gateway's id
-	from, until   time.Time // receipts with it are about that message; until is zero while the SMSC has not given the id again
+	from, until   time.Time // receipts with the id are about the message; a zero until: the SMSC has not used the id again
 }
 
-// early is how much earlier than the answer with an SMSC's id a receipt may be that names it.
+// early is the longest time by which a receipt may come before the answer with the SMSC's id that the receipt names.
 const early = time.Minute
 
 // isAsked reports whether a line itself shows that it is about a selected message.
@@ -41,7 +41,7 @@ func (w *tracer) isAsked(e *Entry) bool {
 	return w.isReceipt(e)
 }
 
-// isPeers reports whether an SMSC has given one of the messages an id, as it stands, when a line was written.
+// isPeers reports whether an SMSC had given an id, in the same form, to one of the messages when a line was written.
 func (w *tracer) isPeers(e *Entry, id string) bool {
 	for _, p := range w.peers[id] {
 		if p.id == id && p.connector == e.Connector && p.includes(e.Time) {
@@ -55,7 +55,7 @@ func (p *peer) includes(t time.Time) bool {
 	return !t.Before(p.from.Add(-early)) && (p.until.IsZero() || t.Before(p.until))
 }
 
-// endPeer records that an SMSC has given an id to another message: those of an SMSC may begin again when it restarts.
+// endPeer records that an SMSC has given an id to another message: the ids of an SMSC may begin again when it restarts.
 func (w *tracer) endPeer(e *Entry) {
 	id := fieldOf(e.Rest, "message_id")
 	if _, isAnswer := e.Status(); !isAnswer || !e.Received || len(id) == 0 || e.ID == nil {
@@ -79,8 +79,8 @@ func (w *tracer) hasNumber(e *Entry, fields ...string) bool {
 	return false
 }
 
-// isReceipt reports whether a line is a receipt for one of the messages: one of ours, which names
-// the id that the client knows, or an SMSC's, which names its own and the recipient.
+// isReceipt reports whether a line is a receipt for one of the messages: a receipt of ours names the id that
+// the client knows; an SMSC's receipt names the SMSC's id and the recipient.
 func (w *tracer) isReceipt(e *Entry) bool {
 	for _, id := range receiptIDs(e) {
 		switch {
@@ -93,8 +93,8 @@ func (w *tracer) isReceipt(e *Entry) bool {
 	return false
 }
 
-// isReceiptOfPeer reports whether an SMSC's receipt is about one of the messages. The recipient keeps another message from
-// being taken for the one that has the same id elsewhere, at another time, or in another form.
+// isReceiptOfPeer reports whether an SMSC's receipt is about one of the messages. The recipient distinguishes
+// the message from messages with the same id elsewhere, at another time, or in another form.
 func (w *tracer) isReceiptOfPeer(e *Entry, id string) bool {
 	for _, p := range w.peers[id] {
 		if !p.includes(e.Time) {
@@ -169,7 +169,7 @@ func (w *tracer) learn(e *Entry) {
 		return
 	}
 	if ids := receiptIDs(e); len(ids) > 0 {
-		if !e.Received && logtext.IsID([]byte(ids[0])) { // of the latest that failed, it may be the first line found
+		if !e.Received && logtext.IsID([]byte(ids[0])) { // a search for failed messages may find this line first
 			w.addID(ids[0], acceptedAfter(ids[0]))
 		}
 		return
@@ -224,7 +224,7 @@ func fieldOf(rest []byte, name string) []byte {
 	return nil
 }
 
-// eachField returns the names and the values of fields, these without their quotation marks.
+// eachField returns the names and the values of fields, the values without their quotation marks.
 func eachField(rest []byte) iter.Seq2[[]byte, []byte] {
 	return func(yield func(name, value []byte) bool) {
 		for len(rest) > 0 {
@@ -238,7 +238,8 @@ func eachField(rest []byte) iter.Seq2[[]byte, []byte] {
 	}
 }
 
-// Recipients returns the recipients in a request. Of the answer to a message to several it returns those that are refused.
+// Recipients returns the recipients in a request. For the answer to a message with several recipients, it
+// returns the refused ones.
 func (e *Entry) Recipients() (all []string) {
 	if !strings.HasPrefix(e.Command, "submit_multi") {
 		if _, to := e.Addresses(); to != "" {
@@ -263,8 +264,7 @@ func (e *Entry) Recipients() (all []string) {
 	return all
 }
 
-// Receipt returns the ids that a receipt names and what it says of the message (stat:DELIVRD). The
-// line is none if there are no ids.
+// Receipt returns the ids that a receipt names and the state of the message (stat:DELIVRD). Without ids the line is no receipt.
 func (e *Entry) Receipt() (ids []string, state string) {
 	for _, field := range [...]string{"short_message", "message_payload"} {
 		if _, after, ok := bytes.Cut(fieldOf(e.Rest, field), []byte("stat:")); ok {
@@ -290,7 +290,7 @@ func (e *Entry) ReceiptError() string {
 // PeerID returns the id in an answer.
 func (e *Entry) PeerID() string { return string(fieldOf(e.Rest, "message_id")) }
 
-// Addresses returns the addresses of the sender and the recipient in a request, "" where the line has none.
+// Addresses returns the addresses of the sender and the recipient in a request, "" if the line lacks one.
 func (e *Entry) Addresses() (source, destination string) {
 	for _, fields := range [...][2]string{{"source_addr", "destination_addr"}, {"OAdC", "AdC"}, {"from", "to"}} {
 		if to := fieldOf(e.Rest, fields[1]); to != nil {
@@ -300,12 +300,12 @@ func (e *Entry) Addresses() (source, destination string) {
 	return "", ""
 }
 
-// Field returns the value of a field without its quotation marks, "" if the line has none.
+// Field returns the value of a field without its quotation marks, "" if the line lacks the field.
 func (e *Entry) Field(name string) string { return string(fieldOf(e.Rest, name)) }
 
-// ReasonWords returns why the gateway has refused a message or an operation, in words: "no credit", "throttled (flood)"; of a
-// message to several recipients for each that is refused. There are none if the line does not say so. The step is left out if
-// it says the same.
+// ReasonWords returns the reasons of the gateway's refusal of a message or an operation as text: "no credit",
+// "throttled (flood)". A message to several recipients has a reason for each refused recipient. The result is
+// empty if the line has no reason. The step is omitted if it means the same as the code.
 func (e *Entry) ReasonWords() (all []string) {
 	if e.Reason == nil {
 		return nil
@@ -320,7 +320,8 @@ func (e *Entry) ReasonWords() (all []string) {
 	return all
 }
 
-// IsOperation reports whether a line is about what somebody asks about a message, by SMPP or HTTP, and is no message itself.
+// IsOperation reports whether a line is about a client's request concerning a message, by SMPP or HTTP, and
+// not about a message itself.
 func (e *Entry) IsOperation() bool {
 	switch strings.TrimSuffix(e.Command, "_resp") {
 	case "query_sm", "cancel_sm", "replace_sm", "http_request":
@@ -329,7 +330,7 @@ func (e *Entry) IsOperation() bool {
 	return false
 }
 
-// AccountName returns the client's account as the configuration has it.
+// AccountName returns the name of the client's account in the configuration.
 func (e *Entry) AccountName() string {
 	s := logtext.NewScanner(e.Account, nil)
 	return string(s.Value())

@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// A part is what a line says about the long message to which its message belongs.
+// A part is a line's information about the long message of its message.
 type part struct {
 	total, number, reference int
 	recipient                string
 }
 
-// partOf returns what a request says of the parts of a long message, by its user data header
-// (3GPP TS 23.040 §9.2.3.24.1) or its parameters; total is 0 if it says nothing.
+// partOf returns the part of a long message that a request carries, by its user data header (3GPP TS 23.040
+// §9.2.3.24.1) or its parameters; total is 0 if the request names no part.
 func partOf(e *Entry) part {
 	p := part{recipient: string(fieldOf(e.Rest, "destination_addr"))}
 	if total := fieldOf(e.Rest, "sar_total_segments"); total != nil {
@@ -35,12 +35,11 @@ func partOf(e *Entry) part {
 }
 
 func numeral(b []byte) int {
-	n, _ := strconv.Atoi(string(b)) // 0: it is none
+	n, _ := strconv.Atoi(string(b)) // 0: the text is no number
 	return n
 }
 
-// addParts records which ids the other parts have if the gateway has split the message: those
-// follow each other.
+// addParts records which ids the other parts have if the gateway has split the message: ids of parts are consecutive.
 func (w *tracer) addParts(id string, p part, at time.Time) {
 	n, err := strconv.ParseUint(id, 16, 64)
 	if err != nil || p.number < 1 || p.number > p.total {
@@ -57,8 +56,7 @@ func (w *tracer) addParts(id string, p part, at time.Time) {
 	}
 }
 
-// isPart reports whether a line is the request of another part, and not of another message that
-// has got its id.
+// isPart reports whether a line is the request of another part, and not of another message to which the id was given.
 func (w *tracer) isPart(e *Entry) bool {
 	expected, ok := w.parts[string(e.ID)]
 	return ok && !e.Received && partOf(e) == expected

@@ -23,12 +23,12 @@ const (
 	idleWait = time.Hour
 )
 
-// A chunk holds lines that a file has handed to its writer.
+// A chunk contains lines that a file has passed to its writer.
 type chunk struct {
 	from  *File
 	b     []byte
 	lines uint64
-	at    int64      // when it was handed to the writer
+	at    int64      // when the writer got the chunk
 	done  chan error // instead of lines: from is being closed and waits for the result
 }
 
@@ -39,17 +39,17 @@ type writer struct {
 	dir    *Dir
 	name   string
 	log    zerolog.Logger
-	file   *logfile.File // not open after a rotation or an error; the next write opens it
+	file   *logfile.File // closed after a rotation or an error; the next write opens the file
 	refs   int           // number of files that use the writer; guarded by Dir.mu
 	wakeup chan struct{}
 	reopen atomic.Bool
-	busy   atomic.Int64 // since when the writer has worked on its chunk; 0: it is idle
+	busy   atomic.Int64 // since when the writer has worked on the present chunk; 0: the writer is idle
 
 	mu     sync.Mutex
 	queue  []chunk
 	queued int // bytes in queue
 	free   [][]byte
-	closes []chan error // those who wait for a new file to be begun
+	closes []chan error // channels of callers that wait for a new file
 	ended  bool
 
 	// These belong to run.
@@ -71,8 +71,8 @@ func newWriter(d *Dir, name string) *writer {
 	return w
 }
 
-// happens is called with what happens to the file. Lines written to a removed file since the last
-// check are lost; those in a renamed one are not.
+// happens is called for each event of the file. Lines written to a removed file since the last check are
+// lost; lines in a renamed file are not lost.
 func (w *writer) happens(e logfile.Event) error {
 	if e == logfile.Moved || e == logfile.Removed {
 		lost := uint64(0)
@@ -121,7 +121,7 @@ func (w *writer) put(c chunk, wake bool) (next []byte, ok bool) {
 	return next, true
 }
 
-// closeFile begins a new file for those who wait for that, behind the lines that were handed over before.
+// closeFile begins a new file for the callers that wait for it, after the lines that were passed to the writer before.
 func (w *writer) closeFile(err error) {
 	w.mu.Lock()
 	closes := w.closes
@@ -363,9 +363,9 @@ func (w *writer) report(err error) {
 	w.failing = err != nil
 }
 
-// end reports the result to the files that are being closed. If no file uses the writer any
-// more, it closes the file on disk and returns true. err is the reason why lines could not
-// be written. These are lost if no file is left, because there is no further attempt.
+// end reports the result to the files that are being closed. If no file uses the writer any more, it closes
+// the file on disk and returns true. err is the reason why lines could not be written. The lines are lost if
+// no file is left, because there is no further attempt.
 func (w *writer) end(err error) bool {
 	for _, c := range w.taken { // files that wait after lines that could not be written
 		if c.done != nil {
@@ -417,8 +417,8 @@ func (w *writer) unused() bool {
 	return w.refs == 0
 }
 
-// leave removes the writer from the directory, unless a file uses it again or has handed it
-// lines meanwhile. It reports whether it did.
+// leave removes the writer from the directory, unless a file uses the writer again or has passed lines to it
+// meanwhile. It reports whether the writer was removed.
 func (w *writer) leave() bool {
 	w.dir.mu.Lock()
 	defer w.dir.mu.Unlock()

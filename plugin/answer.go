@@ -14,8 +14,8 @@ const MaxAnswer = 1 << 20
 // errMore is that something follows an answer.
 var errMore = errors.New("something follows the JSON")
 
-// ReadAnswer reads an answer in JSON. Members without meaning are refused, because a misspelled verdict would let pass what
-// it should refuse. The error says what came.
+// ReadAnswer reads an answer in JSON. Members without meaning are refused, because a misspelled verdict could
+// otherwise let a message pass. The error quotes the answer.
 func ReadAnswer(b []byte, into any) error {
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.DisallowUnknownFields()

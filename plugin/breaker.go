@@ -7,8 +7,8 @@ import (
 
 // Of a breaker.
 const (
-	maxFailures = 10          // in a row, then the plugin rests
-	firstRest   = time.Second // it doubles with each failure behind a rest
+	maxFailures = 10          // consecutive failures after which the plugin rests
+	firstRest   = time.Second // first rest, which doubles with each failure after a rest
 	longestRest = time.Minute
 )
 
@@ -17,12 +17,13 @@ type breaker struct {
 	mu     sync.Mutex
 	failed int           // in a row
 	since  time.Time     // of the first of these
-	rest   time.Duration // the latest one; 0: none since the last answer
+	rest   time.Duration // duration of the latest rest; 0: no rest since the last answer
 	until  time.Time     // the end of the rest
 	trying bool          // a trial is under way
 }
 
-// may reports whether the plugin may be asked, and whether this question is the trial behind a rest. If it may, done follows.
+// may reports whether the plugin may be asked, and whether this question is the trial after a rest. If the
+// plugin may be asked, done follows.
 func (b *breaker) may(now time.Time) (ok, trial bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -36,8 +37,8 @@ func (b *breaker) may(now time.Time) (ok, trial bool) {
 	return true, true
 }
 
-// done records how a question ended that was asked. From the beginning of a rest to the end of its trial only the trial counts,
-// because the others were asked before.
+// done records the outcome of a question. From the beginning of a rest to the end of its trial only the trial
+// counts, because other questions were asked before the rest.
 func (b *breaker) done(now time.Time, trial bool, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -62,7 +63,7 @@ func (b *breaker) done(now time.Time, trial bool, err error) {
 	}
 }
 
-// unasked records that a question was not asked after all: that says nothing of the plugin.
+// unasked records that a question was not asked after all, which is no outcome of the plugin.
 func (b *breaker) unasked(trial bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -73,7 +74,7 @@ func (b *breaker) unasked(trial bool) {
 
 func (b *breaker) begin(now time.Time, rest time.Duration) { b.rest, b.until = rest, now.Add(rest) }
 
-// rests returns until when it rests, since when it fails, and how often it has; zero: it does not rest.
+// rests returns the end of the plugin's rest, the beginning of its failures, and their number; zero: the plugin does not rest.
 func (b *breaker) rests() (until, since time.Time, failures int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -1,8 +1,8 @@
-// Package plugin asks customer code about messages: an expression, a service by HTTP or a program. It is given a Message, and
-// returns a Verdict.
+// Package plugin asks customer code about messages: an expression, a service by HTTP or a program. The code
+// gets a Message, and returns a Verdict.
 //
-// A Pool asks one plugin. It bounds how many messages wait for it, how many are under way and for how long. What fails, or
-// does not answer in time, is decided as the operator has said for that case.
+// A Pool asks one plugin. It limits the number of waiting messages, the number of running questions, and
+// their duration. If a question fails, or gets no answer in time, the operator's setting decides.
 //
 // # Start reading
 //

@@ -7,25 +7,25 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// Figures are what a pool has done since its start, and how long things took in the last one to two minutes.
+// Figures are the counters of a pool since its start, and durations of the last one to two minutes.
 type Figures struct {
 	Asked    int64
-	Failed   int64 // of these there was no verdict: on_failure has decided
-	Rested   int64 // it was not asked, because it rested: on_failure has decided
-	Crowded  int64 // it was not asked, because there was no place: refused as throttled, or tried again
+	Failed   int64 // questions without a verdict: on_failure has decided
+	Rested   int64 // messages for which a resting plugin was not asked: on_failure has decided
+	Crowded  int64 // messages for which no place was free: refused as throttled, or tried again
 	Refused  int64 // by the plugin
 	Held     int64 // by the plugin
 	Changed  int64 // with another address, text, time or tag
 	InFlight int
 	Waiting  int
 
-	Work Times // from the question to the answer; of a plugin that does not wait, of one question in sampled
+	Work Times // time from the question to the answer; measured for one question in sampled if the plugin does not wait
 	Wait Times // before the question
 
-	RestsUntil time.Time // after failures in a row; zero: it is asked
+	RestsUntil time.Time // end of the rest after consecutive failures; zero: the plugin does not rest
 	FailsSince time.Time // with RestsUntil
 	Failures   int       // in a row, with RestsUntil
-	Failure    string    // the last one
+	Failure    string    // text of the last failure
 }
 
 // Times are durations.
@@ -33,13 +33,13 @@ type Times struct {
 	Min, Mean, P50, P99, Max time.Duration
 }
 
-// longestTime is the longest time that differs from longer ones.
+// longestTime is the longest duration that is recorded; longer durations count as longestTime.
 const longestTime = 10 * time.Minute
 
 // A timer collects durations over the last one to two minutes.
 type timer struct {
 	mu        sync.Mutex
-	now, last *hdrhistogram.Histogram // of this minute, and of the one before
+	now, last *hdrhistogram.Histogram // durations of this minute, and of the previous minute
 	minute    int64
 }
 

@@ -7,20 +7,21 @@ import (
 	"time"
 )
 
-// informed are the messages that a plugin is informed of: nobody waits for what it says.
+// informed are the messages that a plugin is informed of, without waiting for a verdict.
 type informed struct {
 	under sync.WaitGroup
 
 	mu     sync.Mutex
 	taken  int            // places
-	owners map[string]int // places of each account that has some
+	owners map[string]int // number of places by account
 	closed bool           // Close was called
 }
 
-// generous says how many times the free places an account may take. So one alone has nearly all, and another still finds some.
+// generous is the multiple of the free places that an account may take. So a single account gets nearly all
+// places, and another account still finds some.
 const generous = 4
 
-// take takes one of so many places for an account. It reports false if there is none for it.
+// take takes one of so many places for an account. It reports false if the account may take none.
 func (f *informed) take(owner string, places int) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -48,11 +49,11 @@ func (f *informed) give(owner string) {
 // lastWord is how long Close waits for a plugin that is being informed.
 const lastWord = time.Second
 
-// errClosed is that a plugin was closed before it was informed.
+// errClosed means that a plugin was closed before it was informed.
 var errClosed = errors.New("it is closed")
 
-// Reserve takes a place for an account among the messages that the plugin is informed of, and does not wait for one. With an
-// error, which says that there is none, the message is left out. Otherwise Inform follows.
+// Reserve takes a place for an account among the messages that the plugin is informed of, without waiting. An
+// error means that there is no place, and the message is left out. Otherwise Inform follows.
 func (p *Pool) Reserve(owner string) error {
 	if p.informed.take(owner, p.Workers+p.Queue) {
 		return nil
@@ -61,8 +62,8 @@ func (p *Pool) Reserve(owner string) error {
 	return fmt.Errorf("plugin %s: %w", p.Name, errFull)
 }
 
-// Inform asks the plugin on another goroutine, and ignores its verdict. failed is called if there is none. It gives the place of
-// the account back.
+// Inform asks the plugin on another goroutine, and ignores its verdict. failed is called if there is no
+// verdict. Inform releases the place of the account.
 func (p *Pool) Inform(owner string, m *Message, failed func(error)) {
 	if !p.informed.goes(func() {
 		defer p.informed.give(owner)
@@ -86,7 +87,7 @@ func (f *informed) goes(inform func()) bool {
 	return true
 }
 
-// end waits a moment for a plugin that is being informed, and calls stop, which ends that.
+// end waits a moment for a plugin that is being informed, and then calls stop, which ends the plugin's work.
 func (f *informed) end(stop func()) {
 	f.mu.Lock()
 	f.closed = true

@@ -5,49 +5,50 @@ import (
 	"time"
 )
 
-// The hooks: where a message is when plugins are asked about it.
+// The hooks: the stages of a message at which plugins are asked.
 const (
-	Accept = "accept" // a client submits it; its answer waits for the verdict
-	MO     = "mo"     // an SMSC delivers it, from a mobile
-	Send   = "send"   // it is about to leave by an out connector
-	Result = "result" // it has ended
+	Accept = "accept" // a client submits the message; the client's answer waits for the verdict
+	MO     = "mo"     // an SMSC delivers the message, which a mobile has sent
+	Send   = "send"   // the message is about to leave by an out connector
+	Result = "result" // the message has ended
 
-	Receipt = "receipt" // a client is to get what has become of its message
+	Receipt = "receipt" // a client is about to get a receipt
 	Login   = "login"   // no message: a client logs in, with the right credentials
-	Network = "network" // its recipient alone: which network has the number now
+	Network = "network" // only a recipient: the plugin names the number's present network
 )
 
 // Hooks returns the names of all hooks.
 func Hooks() []string { return []string{Accept, MO, Send, Result, Receipt, Login, Network} }
 
-// A Message is what a plugin sees of a message. Its fields are variables of expressions, and members of JSON.
+// A Message is a plugin's view of a message. Its fields are variables of expressions, and members of JSON.
 type Message struct {
 	Hook      string    `json:"hook" expr:"hook"`
-	Account   string    `json:"account,omitempty" expr:"account"` // that submits it; "": it comes from an SMSC
-	Connector string    `json:"connector" expr:"connector"`       // on which it arrives; of Send and Result, by which it leaves
-	From      string    `json:"from" expr:"from"`                 // its sender: an international number without '+', another one, or a name
+	Account   string    `json:"account,omitempty" expr:"account"` // account that submits the message; "": it comes from an SMSC
+	Connector string    `json:"connector" expr:"connector"`       // connector of the arrival; Send, Result: of the departure
+	From      string    `json:"from" expr:"from"`                 // sender: an international number without '+', other, or a name
 	FromTON   int       `json:"from_ton" expr:"from_ton"`         // 1: international, 5: a name
-	To        string    `json:"to" expr:"to"`                     // its recipient
+	To        string    `json:"to" expr:"to"`                     // recipient
 	ToTON     int       `json:"to_ton" expr:"to_ton"`
-	Text      string    `json:"text" expr:"text"`                      // "": it is binary, or empty
-	Binary    bool      `json:"binary,omitempty" expr:"binary"`        // its octets are no text
+	Text      string    `json:"text" expr:"text"`                      // "": the message is binary, or empty
+	Binary    bool      `json:"binary,omitempty" expr:"binary"`        // the message's octets are no text
 	Alphabet  string    `json:"alphabet" expr:"alphabet"`              // gsm7, latin1, ucs2, utf8, binary
-	IsPart    bool      `json:"is_part,omitempty" expr:"is_part"`      // it is one of the parts in which its sender has cut a long text
+	IsPart    bool      `json:"is_part,omitempty" expr:"is_part"`      // a part of a long text that the sender split
 	Priority  int       `json:"priority" expr:"priority"`              // 0: lowest
-	Tags      string    `json:"tags,omitempty" expr:"tags"`            // that other plugins have given it, with a space between two
-	Network   string    `json:"network,omitempty" expr:"network"`      // of its recipient, or of the sender of an MO: MCC and MNC; "": not known
-	DeliverAt time.Time `json:"deliver_at,omitzero" expr:"deliver_at"` // at which its sender wants it to leave; zero: immediately
+	Tags      string    `json:"tags,omitempty" expr:"tags"`            // tags that other plugins have added, separated by a space
+	Network   string    `json:"network,omitempty" expr:"network"`      // MCC, MNC of the recipient or an MO's sender; "": unknown
+	DeliverAt time.Time `json:"deliver_at,omitzero" expr:"deliver_at"` // delivery time that the sender wants; zero: immediately
 	Arrived   time.Time `json:"arrived" expr:"arrived"`
 
-	// Of Send and Result its id in logs and events, of a receipt that of the message that it is about, as its client knows it.
+	// ID is, for Send and Result, the id in logs and events; for Receipt the id, as the client knows it, of the
+	// message that the receipt is about.
 	ID    string `json:"id,omitempty" expr:"id"`
 	Part  int    `json:"part,omitempty" expr:"part"`   // of Send and Result, from 1
-	Parts int    `json:"parts,omitempty" expr:"parts"` // of Send and Result: in how many the gateway has cut it, with more than 1
-	State string `json:"state,omitempty" expr:"state"` // of Result, as events say it; of a receipt, as sms.State has it
-	Error string `json:"error,omitempty" expr:"error"` // of Result the reason of events; of a receipt as its client gets it
+	Parts int    `json:"parts,omitempty" expr:"parts"` // Send, Result: number of parts, if the gateway has split the message
+	State string `json:"state,omitempty" expr:"state"` // Result: as in events; Receipt: as sms.State has it
+	Error string `json:"error,omitempty" expr:"error"` // Result: reason as in events; Receipt: as the client gets it
 
 	// Of a login.
-	Address  string `json:"address,omitempty" expr:"address"` // of the client, without its port
+	Address  string `json:"address,omitempty" expr:"address"` // address of the client, without the port
 	Protocol string `json:"protocol,omitempty" expr:"protocol"`
 	TLS      bool   `json:"tls,omitempty" expr:"tls"`
 	Bind     string `json:"bind,omitempty" expr:"bind"` // transmitter, receiver, transceiver
@@ -56,14 +57,14 @@ type Message struct {
 // A Quick plugin decides by itself, mostly in less time than it takes to pass a message to another goroutine.
 type Quick interface {
 	Plugin
-	// Try is Ask where nothing may wait. It reports false if it would take longer.
+	// Try is Ask for callers that may not wait. It reports false if the answer would take longer.
 	Try(m *Message) (v Verdict, done bool, err error)
 }
 
 // A Plugin decides about messages. It is safe for concurrent use.
 type Plugin interface {
-	// Ask returns the verdict about a message. An error says that there is none. It returns soon after ctx has ended.
+	// Ask returns the verdict about a message. An error means that there is no verdict. Ask returns soon after ctx has ended.
 	Ask(ctx context.Context, m *Message) (Verdict, error)
-	// Close ends what belongs to the plugin. Nothing is asked afterwards.
+	// Close ends the plugin's processes and connections. No question follows.
 	Close()
 }

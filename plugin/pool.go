@@ -15,8 +15,8 @@ import (
 type Options struct {
 	Name      string
 	Workers   int           // questions under way at the same time
-	Queue     int           // further ones that wait for a place
-	Deadline  time.Duration // of a question; and before it, of its wait for a place
+	Queue     int           // further questions that wait for a place
+	Deadline  time.Duration // limit of a question, and of its wait for a place before
 	OnFailure string        // Pass, Refuse or Hold: what happens to a message without a verdict
 }
 
@@ -56,7 +56,7 @@ var (
 	errLate  = errors.New("it has not answered within its deadline")
 )
 
-// A Decision is the verdict about a message, and why the plugin did not make it: nil if it did.
+// A Decision is the verdict about a message, and the reason why the plugin did not make it: nil if the plugin did.
 type Decision struct {
 	Verdict
 	Failure error
@@ -88,7 +88,7 @@ func (p *Pool) Try(m *Message) (Decision, bool) {
 // whatever OnFailure is: it neither passes unseen because its account sends much, nor is the plugin at fault.
 func (p *Pool) Ask(m *Message) Decision { return p.AskFor(cmp.Or(m.Account, m.Connector), m) }
 
-// AskFor is Ask with the one whose turn it is to be asked about: an account, as a rule.
+// AskFor is Ask for an owner, whose turn the question uses: usually an account.
 func (p *Pool) AskFor(owner string, m *Message) Decision { return p.decision(p.ask(owner, m)) }
 
 // decision counts how a question has ended.
@@ -122,7 +122,7 @@ func (p *Pool) fail(err error) {
 	p.failure.Store(&text)
 }
 
-// Instead returns the verdict where there is none.
+// Instead returns the verdict that replaces a missing one.
 func (p *Pool) Instead() Verdict {
 	switch why := "plugin " + p.Name + " has not answered"; p.OnFailure {
 	case Pass:
@@ -182,7 +182,7 @@ func (p *Pool) place(owner string) error {
 	return nil
 }
 
-// call asks the plugin, or makes it try, and checks what it answers.
+// call asks the plugin, directly or by Try, and checks the answer.
 func (p *Pool) call(ctx context.Context, m *Message, try bool) (v Verdict, done bool, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -206,7 +206,7 @@ func (p *Pool) call(ctx context.Context, m *Message, try bool) (v Verdict, done 
 	return v, done, err
 }
 
-// Figures returns what the pool has done.
+// Figures returns the figures of the pool.
 func (p *Pool) Figures() Figures {
 	now := time.Now()
 	f := Figures{

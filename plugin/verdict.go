@@ -11,12 +11,12 @@ import (
 	"pmg/sms"
 )
 
-// What a verdict does with a message.
+// The decisions of a verdict.
 const (
-	Pass   = "pass"   // it goes on, with the changes; "" is the same
-	Refuse = "refuse" // its sender is answered with Status
-	Delay  = "delay"  // it does not leave before Until
-	Hold   = "hold"   // it is accepted, and waits until an operator decides
+	Pass   = "pass"   // the message continues with the changes; "" means the same
+	Refuse = "refuse" // the sender gets an answer with Status
+	Delay  = "delay"  // the message does not leave before Until
+	Hold   = "hold"   // the message is accepted, and waits until an operator decides
 )
 
 // refusable are the codes that a message may be refused with. Their names are the statuses of verdicts.
@@ -33,21 +33,21 @@ func Statuses() (names []string) {
 	return names
 }
 
-// A Verdict is what a plugin decides about a message.
+// A Verdict is a plugin's decision about a message.
 type Verdict struct {
 	Do     string    `json:"do,omitempty"`
-	Status string    `json:"status,omitempty"` // of Refuse, one of Statuses; "": rejected
+	Status string    `json:"status,omitempty"` // Refuse: one of Statuses; "": rejected
 	Until  time.Time `json:"until,omitzero"`   // of Delay
 	Why    string    `json:"why,omitempty"`    // for the sender, the log and the operator
 
-	// Changes; nil: as it is.
+	// Changes; nil: unchanged.
 	From *string `json:"from,omitempty"` // an international number begins with '+'
 	To   *string `json:"to,omitempty"`
 	Text *string `json:"text,omitempty"`
 
-	Tags []string `json:"tags,omitempty"` // that the message is given
+	Tags []string `json:"tags,omitempty"` // tags to add to the message
 
-	Network string `json:"network,omitempty"` // of its number, MCC and MNC; "": the one that the table says
+	Network string `json:"network,omitempty"` // network of the number, MCC and MNC; "": the network of the table
 
 	// At Network: a number whose network in the table is that of the recipient, and for how many seconds the answer may be
 	// kept; 0: as long as the hook says.
@@ -66,7 +66,7 @@ const (
 	mostKeep   = 366 * 24 * 3600
 )
 
-// Check returns why a verdict cannot be carried out, nil if it can.
+// Check returns the reason why a verdict cannot be carried out, nil if it can.
 func (v *Verdict) Check() error {
 	switch {
 	case !slices.Contains([]string{"", Pass, Refuse, Delay, Hold}, v.Do):
@@ -114,7 +114,7 @@ func (v *Verdict) Check() error {
 	return nil
 }
 
-// checkAt returns why a verdict cannot be carried out at a hook, nil if it can.
+// checkAt returns the reason why a verdict cannot be carried out at a hook, nil if it can.
 func (v *Verdict) checkAt(hook string) error {
 	changes := v.From != nil || v.To != nil || len(v.Tags) > 0 || v.Network != ""
 	switch {
@@ -143,10 +143,10 @@ func (v *Verdict) code() int {
 	return slices.IndexFunc(refusable, func(c sms.Code) bool { return c.String() == v.Status })
 }
 
-// Code returns what the sender of a message that is refused is answered.
+// Code returns the code with which the sender of a refused message is answered.
 func (v *Verdict) Code() sms.Code { return refusable[max(v.code(), 0)] }
 
-// Ends reports whether plugins behind the one with this verdict are not asked any more.
+// Ends reports whether later plugins are not asked after this verdict.
 func (v *Verdict) Ends() bool { return v.Do == Refuse || v.Do == Hold }
 
 func isControl(r rune) bool { return r < ' ' || r == 0x7F }

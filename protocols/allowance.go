@@ -12,17 +12,17 @@ const (
 	MaxEarlyPDU = 1024 // octets of a PDU
 )
 
-// The limits of PDUs without a message. The gateway answers and logs each of them, so a flood
-// would slow other sessions down.
+// The limits of PDUs without a message. The gateway answers and logs each such PDU, so that a flood would
+// slow other sessions down.
 const (
 	checkEvery = int64(100 * time.Millisecond) // average interval
 	checkBurst = 100                           // PDUs in a burst
 )
 
-// An Allowance is what a peer may send beside messages. Its methods return why the session must be
-// closed, or "".
+// An Allowance limits the PDUs that a peer may send without a message. Its methods return the reason why the
+// session must be closed, or "".
 type Allowance struct {
-	early int   // PDUs that the peer sent before it logged in, without its login
+	early int   // number of PDUs that the peer sent before it logged in, without the login itself
 	until int64 // the time up to which PDUs without a message have used the allowance
 }
 
@@ -34,8 +34,7 @@ func (a *Allowance) Take(now int64) string {
 	return ""
 }
 
-// TakeEarly counts a PDU before the login: one of more than MaxEarlyPDU octets, the login itself, or
-// another one.
+// TakeEarly counts a PDU before the login. long means more than MaxEarlyPDU octets, and isLogin the login itself.
 func (a *Allowance) TakeEarly(long, isLogin bool) string {
 	if long {
 		return fmt.Sprintf("too much before login: a PDU of more than %d octets", MaxEarlyPDU)

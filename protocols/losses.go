@@ -7,21 +7,20 @@ import (
 	"pmg/sms"
 )
 
-// A Converter says what of a message cannot pass from one protocol to another.
+// A Converter finds the parts of a message that cannot pass from one protocol to another.
 //
-// What two protocols have in common is in the fields of sms.Message. The rest is in the
-// message's native part, which only a driver of the same protocol reads. Each driver has one
-// table of all fields that may be lost: its own, which messages lose that leave for another
-// protocol, and those of sms.Message, which it cannot write.
+// The fields of sms.Message are common to the protocols. Other values are in the message's native part, which
+// only a driver of the same protocol reads. Each driver has one table of all fields that may be lost: its own
+// fields, which messages lose when they leave by another protocol, and those fields of sms.Message that the
+// driver cannot write.
 type Converter interface {
 	// Protocol returns the number of the protocol in messages.
 	Protocol() sms.Protocol
-	// Losses returns the table. The results of Leave and Lacks are its rows.
+	// Losses returns the table. The results of Leave and Lacks refer to its rows.
 	Losses() []Loss
-	// Leave makes a message that came by this protocol ready for a peer of another one: what
-	// its native part has and sms.Message has room for is put there. It returns the fields that
-	// remain, which are lost. A message without a native part is not changed, nor is one that
-	// has left before.
+	// Leave prepares a message that came by this protocol for a peer of another protocol: values of the
+	// native part for which sms.Message has room are moved there. Leave returns the remaining fields, which
+	// are lost. It does not change a message without a native part, or a message that has left before.
 	Leave(m *sms.Message) Lost
 	// Lacks returns the fields of a message from another protocol that peers of a connector
 	// with these options cannot be sent.
@@ -30,20 +29,19 @@ type Converter interface {
 
 // A Loss is a row of the table of fields that may be lost.
 type Loss struct {
-	Field   string // its name: as its protocol has it, or as sms.Message has it
-	Neutral bool   // it is a field of sms.Message
-	Text    string // what becomes of it
+	Field   string // name of the field, as in the protocol or in sms.Message
+	Neutral bool   // the field is a field of sms.Message
+	Text    string // description of the loss
 
-	Refuse sms.Code // why a message is refused that would lose it; OK if it can be sent without it
+	Refuse sms.Code // reason for refusing a message that would lose the field; OK if the message can be sent without the field
 }
 
 // String returns the name of the field.
 func (l *Loss) String() string { return l.Field }
 
-// A Dropper is a Session that may not send all that its protocol has: its peer may speak an older
-// version.
+// A Dropper is a Session that may be unable to send all fields of its protocol, because its peer may speak an older version.
 type Dropper interface {
-	// Drops returns what a message of the protocol loses in this session, or nil.
+	// Drops returns the loss of a message of the protocol in this session, or nil.
 	Drops(m *sms.Message) *Loss
 }
 

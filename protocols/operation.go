@@ -2,7 +2,7 @@ package protocols
 
 import "pmg/sms"
 
-// An OperationKind is what a client asks about messages that it has submitted.
+// An OperationKind is the kind of a client's request about messages that it has submitted.
 type OperationKind uint8
 
 // The kinds of operation.
@@ -22,29 +22,29 @@ func (k OperationKind) String() string {
 type Operation struct {
 	Kind OperationKind
 
-	// ID is the id by which the client knows the message, or 0: Cancel is then about all
-	// messages from Source to Dest. If Modulo is not 0, ID is only the remainder of the id,
-	// which is that of the latest message with that remainder.
+	// ID is the id by which the client knows the message, or 0: Cancel is then about all messages from Source
+	// to Dest. If Modulo is not 0, ID is only the remainder of the id, and the operation is about the latest
+	// message with that remainder.
 	ID, Modulo uint64
 
-	// Source is the sender of the messages, and Dest their recipient, of which nil means any.
-	// They are compared without their types. With ByID the id alone counts.
+	// Source is the sender of the messages, and Dest their recipient; nil means any address. Addresses are
+	// compared without their types. With ByID only the id counts.
 	Source, Dest sms.Address
 	ByID         bool
 
-	// Fits reports whether the fields of the operation that have no meaning but in its
-	// protocol allow a message. Nil means that there are none.
+	// Fits reports whether a message matches those fields of the operation that only its protocol knows. Nil
+	// means that there are no such fields.
 	Fits func(m *sms.Message) bool
-	// Change changes a message as Replace asks for, at the time now by the clock of the
-	// message's times. With a code other than OK it has changed nothing.
+	// Change applies a Replace to a message, at the time now by the clock of the message's times. With a code
+	// other than OK the message is unchanged.
 	Change func(now int64, m *sms.Message) sms.Code
 }
 
-// A Result is what became of an operation that has succeeded.
+// A Result is the result of a successful operation.
 type Result struct {
-	ID    uint64    // of the message, as the client knows it
+	ID    uint64    // id of the message, as the client knows it
 	State sms.State // Query
-	Since int64     // Query: when the message came to a final State, in Unix nanoseconds; 0: it did not, or that is not known
+	Since int64     // Query: time of the message's final State, in Unix nanoseconds; 0: no final State, or not known
 	Error uint8     // Query: the network's error; 0: none
 }
 
@@ -58,15 +58,15 @@ type Operations interface {
 	AnswerOperation(p PDU, code sms.Code, r *Result)
 }
 
-// A Requester is a Session that can ask the peer about messages that the peer has accepted from
-// us. The sessions of a protocol that has Operations are Requesters, too.
+// A Requester is a Session that can ask the peer about messages that the peer has accepted from us. A
+// protocol whose sessions implement Operations also implements Requester.
 type Requester interface {
-	// Ask fills p with a request about a message that the peer has, with the given sequence
-	// number, at the time now by the clock of the message's times. p's slices point into r. It is called like
-	// Messages.Encode.
+	// Ask fills p with a request about a message that the peer has, with the given sequence number, at the
+	// time now by the clock of the message's times. p's slices point into r. Ask is called by the same
+	// goroutine as Messages.Encode.
 	Ask(now int64, p PDU, r *Request, sequence uint32)
-	// Outcome returns what p says, the answer to request r, which has succeeded. It reports false
-	// if p answers a request of another kind.
+	// Outcome returns the content of p, the successful answer to request r. It reports false if p answers a
+	// request of another kind.
 	Outcome(now int64, p PDU, r *Request) (Result, bool)
 }
 
@@ -75,7 +75,6 @@ type Request struct {
 	Kind   OperationKind // Query, Cancel or Replace
 	PeerID []byte        // the peer's id of the message
 
-	// Message has the addresses of the message. For Replace it is what the message becomes; its
-	// times are by the wall clock.
+	// Message has the addresses of the message. For Replace it is the new form of the message; its times are by the wall clock.
 	Message *sms.Message
 }

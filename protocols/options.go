@@ -25,7 +25,7 @@ func CheckZone(problems []Problem, option, value string) []Problem {
 	return problems
 }
 
-// Zone returns the time zone of an option. It was checked; if it is gone since then, it is UTC.
+// Zone returns the time zone of an option. The option was checked. If the zone no longer exists, Zone returns UTC.
 func Zone(value string) *time.Location {
 	zone, err := time.LoadLocation(value)
 	if err != nil {
@@ -34,8 +34,7 @@ func Zone(value string) *time.Location {
 	return zone
 }
 
-// ParseBindType returns the bind type with that name in the configuration, and reports whether there
-// is one.
+// ParseBindType returns the bind type with that name in the configuration. It reports false if no bind type has the name.
 func ParseBindType(name string) (b BindType, ok bool) {
 	for b = Transmitter; b <= Transceiver; b++ {
 		if b.String() == name {

@@ -1,8 +1,8 @@
 // Package protocols defines the interfaces between protocol drivers and the gateway.
 //
-// A driver has no side effects. It decodes and encodes PDUs, and runs the state machine of
-// a session. It uses no socket, no clock, no goroutine and no other protocol. The stages
-// call it. Only programs make drivers.
+// A driver has no side effects. It decodes and encodes PDUs, and runs the state machine of a session. A
+// driver uses no socket, no clock, no goroutine and no other protocol. The stages call drivers. Only programs
+// create drivers.
 //
 // # Start reading
 //
@@ -41,13 +41,12 @@ type SessionDriver interface {
 	NewSession(o SessionOptions) Session
 }
 
-// A PartNamer is a Driver whose protocol has a field that says which part of a long message a
-// message is. The field is in the native part of messages.
+// A PartNamer is a Driver whose protocol has a field that identifies a message as a part of a long message.
+// The field is in the native part of messages.
 type PartNamer interface {
-	// Part returns which part a message says that it is. It returns false if it says
-	// none.
+	// Part returns the part of a long message that a message is. It returns false if the message does not name a part.
 	Part(m *sms.Message) (userdata.Part, bool)
-	// SetPart makes a message say which part it is, and with the zero Part that it is whole.
+	// SetPart writes the field of the part into a message. The zero Part marks the message as whole.
 	SetPart(m *sms.Message, p userdata.Part)
 }
 
@@ -61,10 +60,10 @@ type Vocabulary interface {
 	StatusName(status uint32) string
 }
 
-// A Glossary is a Driver that says what its statuses mean.
+// A Glossary is a Driver that can explain its statuses.
 type Glossary interface {
-	// Meaning returns what a status means, and whether what was answered with it may be sent again. It is empty for a
-	// status without a name.
+	// Meaning returns the meaning of a status, including whether the refused request may be sent again. It is
+	// empty for a status without a name.
 	Meaning(status uint32) string
 }
 
@@ -84,8 +83,8 @@ type Codec interface {
 // A PDU is one protocol data unit, with the fields of its protocol.
 type PDU interface {
 	Header
-	// MessageID returns the peer's message id in an answer to our message, or nil if there
-	// is none. It points into the PDU.
+	// MessageID returns the peer's message id in an answer to our message, or nil if there is none. The slice
+	// points into the PDU.
 	MessageID() []byte
 	// Text returns the text of the message in the PDU. It returns false if there is none.
 	Text() (Text, bool)

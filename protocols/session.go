@@ -23,16 +23,16 @@ func (r Role) String() string { return [...]string{"server", "client"}[r&1] }
 // switches the timer off.
 type SessionOptions struct {
 	Role            Role
-	Name            string // a server's name in its answer to a login
-	Accepted        bool   // a client: the peer has connected, so it is the first to speak
+	Name            string // a server's name in its answers to logins
+	Accepted        bool   // client: the peer has opened the connection, so that the client speaks first
 	Anonymous       bool   // with Accepted: the peer need not log in, if the protocol has no other need for that
-	SystemID        string // a client's account for its login
-	Password        string // a client's password for its login
+	SystemID        string // client: account for the login
+	Password        string // client: password for the login
 	BindTimeout     int64  // from the connection to the end of the login
-	EnquireInterval int64  // silence after which the peer is asked whether it is alive
+	EnquireInterval int64  // silence after which the session enquires whether the peer is alive
 	ResponseTimeout int64  // for answers to the session's own requests
 	Payload         bool   // texts that are too long for one short message are sent in the protocol's field for long texts
-	KeepPayload     bool   // texts that came in that field are sent in it
+	KeepPayload     bool   // texts that came in the protocol's field for long texts are sent in that field
 	IdleMax         int64  // time without a message after which the session logs out
 
 	// Taken reports whether a request with a sequence number waits for its answer, so that
@@ -40,17 +40,18 @@ type SessionOptions struct {
 	// that no number is taken.
 	Taken func(sequence uint32) bool
 
-	// Load returns how full the queue is to which the session's last message went, in percent.
-	// It is called in Messages.Answer. Nil means that this is not known.
+	// Load returns, in percent, how full the queue of the session's last message is. It is called in
+	// Messages.Answer. Nil means that the load is unknown.
 	Load func() int
 
-	// Wanted reports whether a login was refused for want of the session's place, and the peer
-	// has sent nothing since then, nor for WantedPatience. Patience calls it. Nil means that
-	// this never is so.
+	// Wanted reports whether a login was refused for want of the session's place, and the peer has sent
+	// nothing since then, nor for WantedPatience. Patience calls Wanted. Nil means that no place is ever
+	// wanted.
 	Wanted func(now int64) bool
 
-	// Client returns the options that the client's account has for sessions of the protocol, nil if it has none. Messages
-	// of a session that is logged in calls it. Nil means that there are none.
+	// Client returns the options that the client's account has for sessions of the protocol, nil if the
+	// account has none. Messages of a session that is logged in call it. A nil Client means that there are no
+	// options.
 	Client func() any
 
 	// Options are the connector's options that belong to its protocol; nil means the
@@ -58,14 +59,14 @@ type SessionOptions struct {
 	Options Options
 }
 
-// WantedPatience is how long a peer may be silent, and then how long it may take to answer, while
-// its session's place is wanted. Twice that, and twice the second by which a timer may be late, is
-// no more than the 10 s after which clients usually try again. A peer that lives is asked once in
-// this time, however many logins are refused.
+// WantedPatience is the time for which a peer may be silent, and then the time for its answer, while another
+// login wants the session's place. Twice that, and twice the second by which a timer may be late, is no more
+// than the 10 s after which clients usually try again. A peer that lives is asked once in this time, however
+// many logins are refused.
 const WantedPatience = 4 * time.Second
 
-// Patience returns how long the peer may be silent until it is asked whether it is alive, and how
-// long it may take to answer that. A session that never asks does not ask for a login either.
+// Patience returns how long the peer may be silent before the session enquires whether it is alive, and how
+// long the answer may take. A session that never enquires does not enquire because of a wanted place either.
 func (o *SessionOptions) Patience(now int64) (silence, answer int64) {
 	silence, answer = o.EnquireInterval, o.ResponseTimeout
 	if silence > 0 && o.Wanted != nil && o.Wanted(now) {
@@ -115,15 +116,14 @@ func (b *BindType) UnmarshalText(text []byte) error {
 // goroutine (the encoder) concurrently with the others; NextSequence, Bound and
 // Accepting may be called from any goroutine.
 //
-// What not every protocol has is in interfaces of their own: Abilities.
+// Features that only some protocols have are in interfaces of their own: see Abilities.
 type Session interface {
 	Conversation
 	Messages
 	// Bound returns the bind type of the session, or 0 while it is not logged in.
 	Bound() BindType
-	// Accepting reports whether the session is logged in and neither side has begun to log
-	// out, so that it may be given messages. It does not check whether the bind type
-	// allows them.
+	// Accepting reports whether the session is logged in and neither side has begun to log out, so that
+	// messages may be sent. It does not check whether the bind type allows messages.
 	Accepting() bool
 }
 
@@ -140,10 +140,9 @@ type Conversation interface {
 	// Login is called with the result after an Action of kind Login. p, the request,
 	// becomes its answer.
 	Login(now int64, p PDU, code sms.Code) Action
-	// Tick is called regularly, at least ten times while any timer of SessionOptions runs.
-	// It fills p when it returns Send or SendClose. It returns Leave, again and again, where the
-	// session must be logged out of. listening reports whether the
-	// session is being read. While it is not, silence of the peer means nothing.
+	// Tick is called regularly, at least ten times while any timer of SessionOptions runs. It fills p when it
+	// returns Send or SendClose. It returns Leave repeatedly while the session must be logged out. listening
+	// reports whether the session is being read. While listening is false, silence of the peer means nothing.
 	Tick(now int64, p PDU, listening bool) Action
 	// Unbind begins our logout. It fills p and returns Logout, or returns Drain if the
 	// protocol has no logout but the end of the connection, or Close if the session is
@@ -174,8 +173,8 @@ type Messages interface {
 	NextSequence() uint32
 }
 
-// Abilities are what a session can do that not every protocol has. Each is nil where the session
-// cannot do it. An Action asks for Recipients or Operations only where there are some.
+// Abilities are the optional interfaces of a session. A field is nil if the session lacks the ability. An
+// Action refers to Recipients or Operations only if the session has them.
 type Abilities struct {
 	Recipients Recipients
 	Operations Operations
@@ -183,7 +182,7 @@ type Abilities struct {
 	Limited    Limited
 }
 
-// AbilitiesOf returns what a session can do. It is called once, when the session opens.
+// AbilitiesOf returns the abilities of a session. It is called once, when the session opens.
 func AbilitiesOf(s Session) (a Abilities) {
 	a.Recipients, _ = s.(Recipients)
 	a.Operations, _ = s.(Operations)
@@ -201,13 +200,13 @@ type Limited interface {
 // AnyText is the length of the longest text that every session has room for.
 const AnyText = 254
 
-// Recipients handles PDUs that carry a message to several recipients, each of which is a message
-// to the gateway. Their Action has the number of them.
+// Recipients handles PDUs that carry a message to several recipients, each of which is a message to the
+// gateway. The Action of such a PDU contains their number.
 type Recipients interface {
 	// To makes Message return the message to recipient i of p, from 0 on.
 	To(p PDU, i int)
-	// Refuse records that the recipient that To has named last is refused. Answer says so if the
-	// others are accepted. Their ids follow the one that it is called with.
+	// Refuse records that the recipient that To has named last is refused. Answer reports the refusal if
+	// other recipients are accepted. The ids of further recipients follow the id that Answer is called with.
 	Refuse(p PDU, code sms.Code)
 }
 
@@ -220,7 +219,7 @@ const (
 	Send                        // send the PDU
 	SendClose                   // send the PDU, then close the connection
 	Close                       // close the connection
-	Login                       // check Action.Credentials, then call Session.Login; with Accepted they are those of an SMSC
+	Login                       // check Action.Credentials (with Accepted those of an SMSC), then call Session.Login
 	Bound                       // our login was accepted
 	Message                     // the PDU carries a message: call Session.Message, later Session.Answer
 	Operate                     // the PDU carries an operation: call Session.Operation, later Session.AnswerOperation
@@ -228,8 +227,8 @@ const (
 	Answered                    // the peer answered our request Action.Sequence with Action.Code
 	Logout                      // send the PDU, our logout; the session accepts no more messages, but answers may still come
 	Leave                       // the session has been idle: call Session.Unbind when all our requests are answered
-	// the peer logs out, or we do without a PDU for it: the session accepts no more messages; call Session.Idle when all
-	// our requests are answered
+	// logout by the peer, or by us without a PDU: the session accepts no more messages; call Session.Idle
+	// when all our requests are answered
 	Drain
 )
 
@@ -250,14 +249,14 @@ func (k ActionKind) String() string {
 // An Action is what the caller of a session must do.
 type Action struct {
 	Kind     ActionKind
-	Messages int      // Message: to how many recipients, one message each; 0: it is one message
+	Messages int      // Message: number of recipients, each of which gets a message; 0: one message
 	Sequence uint32   // Answered: the number of the request
 	Code     sms.Code // Answered: the result; PDU.MessageID returns the peer's id of the message
 	Status   uint32   // Answered: the protocol's own value of the result
 	Partly   bool     // Message, Answered: a part of the PDU cannot be read, and is left out
-	NoNumber bool     // Answered: it has no Sequence, because the peer could not read one of our requests
-	Session  bool     // Answered: Code says that the peer takes no message in this session, whatever it is
-	Asked    bool     // Answered: it is the answer to a request of Requester.Ask; a refusal may be without
+	NoNumber bool     // Answered: the answer has no Sequence, because the peer could not read one of our requests
+	Session  bool     // Answered: Code means that the peer takes no messages at all in this session
+	Asked    bool     // Answered: the request came from Requester.Ask; a refusal may lack the mark
 	Reason   string   // Close, SendClose: the reason, for the log: "cannot hear from peer: …"
 
 	Credentials Credentials // Login
@@ -271,33 +270,31 @@ type Credentials struct {
 	Version            uint8
 }
 
-// Options are a connector's options that belong to its protocol. The type is a
-// pointer to a struct whose fields have the tags that package config describes.
+// Options are the protocol-specific options of a connector. The type is a pointer to a struct whose fields
+// have the tags that package config describes.
 type Options interface {
 	// BindType returns the bind type of our sessions as a client.
 	BindType() BindType
-	// MaxWindow returns how many requests may wait for their answers on one session. A protocol
-	// with n sequence numbers allows at most n/2 - 2. The other numbers are for the session's own
-	// requests, and for requests that have a number and are not under way yet. If sessions track
-	// their numbers, all are allowed but those for the session's own requests.
+	// MaxWindow returns how many requests may wait for their answers on one session. A protocol with n
+	// sequence numbers allows at most n/2 - 2. The other numbers are for the session's own requests, and for
+	// requests that have a number and are not under way yet. If sessions track their numbers, all numbers may
+	// be used except those for the session's own requests.
 	MaxWindow() int
-	// Alphabets returns the alphabets that a message can say beside the peer's default one.
+	// Alphabets returns the alphabets that a message can declare in addition to the peer's default alphabet.
 	Alphabets() sms.Alphabets
-	// MaxText returns how many octets of text, without a user data header, a message has room
-	// for; 0 if there is room for every text that a message may have.
+	// MaxText returns the number of octets of text, without a user data header, for which a message has room; 0: any text fits.
 	MaxText() int
 	// CheckLogin returns the problems of the connector's own system_id and, if it is a
 	// client, of its password; and those of passwords among the options themselves.
 	CheckLogin(systemID, password string) []Problem
-	// CheckAccount returns why a client with these credentials cannot log in to the
-	// connector, or nil if it can.
+	// CheckAccount returns the problem that prevents a client with these credentials from logging in to the connector, or nil.
 	CheckAccount(systemID, password string) []Problem
 }
 
 // A Problem is an error in the options of a connector or account.
 type Problem struct {
-	Option string // its name in the configuration: "password"
-	Text   string // what it must be: "must be at most 8 characters"
+	Option string // name of the option in the configuration: "password"
+	Text   string // requirement of the option: "must be at most 8 characters"
 
 	Warning bool // the option can be used despite the problem
 }

@@ -10,7 +10,7 @@ import (
 
 // What an earlier run has left.
 const (
-	resumeEvery = 200 * time.Millisecond // how often it is looked whether the gateway has read its store
+	resumeEvery = 200 * time.Millisecond // pause between checks whether the gateway has read its store
 	// beside the longest delay: how long before the start a message may have come whose receipt is made again
 	lookedBack = time.Hour
 )

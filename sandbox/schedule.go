@@ -9,17 +9,17 @@ import (
 	"pmg/sms"
 )
 
-// A delivery is what the SMSC will bring: the receipt of a message, or what a mobile replies to it.
+// A delivery is a message that the SMSC will deliver: the receipt of a message, or a mobile's reply.
 type delivery struct {
 	due    int64 // by the engine's clock
 	id     uint64
 	ending *testsms.Ending
 
-	reply    string      // of a mobile; empty: it is a receipt
+	reply    string      // text of a mobile's reply; empty: the delivery is a receipt
 	from, to sms.Address // of a reply
 }
 
-// key says which delivery of which message it is.
+// key identifies a delivery of a message.
 type key struct {
 	id    uint64
 	reply bool
@@ -27,7 +27,7 @@ type key struct {
 
 func (d *delivery) key() key { return key{d.id, d.reply != ""} }
 
-// mostScheduled is how many deliveries there may be: with more, the SMSC has no room for messages.
+// mostScheduled is the limit of deliveries: above it, the SMSC has no room for messages.
 const mostScheduled = 100_000
 
 // A schedule is what will be brought, by time. It is safe for concurrent use.
@@ -36,7 +36,7 @@ type schedule struct {
 
 	mu     sync.Mutex
 	byTime *btree.BTreeG[*delivery]
-	known  map[key]struct{} // of those in byTime, and of those that are being brought
+	known  map[key]struct{} // keys of the deliveries in byTime, and of those that are being delivered
 	// What was brought while the deliveries of earlier runs were still read from the store, which may have been before: it
 	// stays known until they are added. nil: they are.
 	brought []key
@@ -92,7 +92,7 @@ func (s *schedule) tell() {
 	}
 }
 
-// take removes and returns the next delivery if it is due, or returns when the next one will be; 0: there is none.
+// take removes and returns the next delivery if it is due, or returns when the next one will be; 0: there is no delivery.
 func (s *schedule) take(now int64) (d *delivery, next int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -107,7 +107,7 @@ func (s *schedule) take(now int64) (d *delivery, next int64) {
 	return first, 0
 }
 
-// done forgets a delivery that was brought.
+// done drops a delivery that was made.
 func (s *schedule) done(d *delivery) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -30,8 +30,8 @@ type SMSC struct {
 	log       *pdulog.Shared
 	number    atomic.Uint32 // of the last PDU
 	schedule  *schedule
-	watch     atomic.Pointer[func(Text)] // is shown what mobiles would show; nil: nobody is
-	group     *worker.Group              // of all that it does
+	watch     atomic.Pointer[func(Text)] // is called with texts that mobiles would show; nil: nobody watches
+	group     *worker.Group              // group of all the SMSC's goroutines
 }
 
 // Start begins to take the messages of a connector, until ctx is done or Close.
@@ -53,7 +53,7 @@ func Start(ctx context.Context, g *gateway.Gateway, e worker.Engine, c *connecto
 // Watch shows f what mobiles would show. It is called once.
 func (s *SMSC) Watch(f func(Text)) { s.watch.Store(&f) }
 
-// Close ends it. The lane gives nothing more: its engine has ended, or it is empty.
+// Close ends the SMSC. The lane sends nothing more: its engine has ended, or the lane is empty.
 func (s *SMSC) Close() {
 	s.group.Close()
 	s.engine.Do(s.lane, func(int64) { s.worker.Shut() })
@@ -88,7 +88,7 @@ func (s *SMSC) work(slots []*connector.Slot) {
 	s.worker.Report(all...)
 }
 
-// answer returns the answer to the message of a slot. Nothing but the message can fail at it.
+// answer returns the answer to the message of a slot. A panic affects only the message.
 func (s *SMSC) answer(slot *connector.Slot) sms.Answer {
 	slot.Sent = s.gateway.Node.Clock.Now()
 	if slot.Inquiry != nil {
@@ -140,7 +140,7 @@ const idPrefix = "test-"
 // peerID returns the SMSC's id of a message, which is the same if the message comes again.
 func peerID(id uint64) []byte { return sms.AppendID([]byte(idPrefix), id) }
 
-// source is where what leaves goes to, and where what comes is from.
+// source returns the connector and the origin of messages to and from the SMSC.
 func (s *SMSC) source() *connector.Source {
 	return &connector.Source{Connector: s.connector, Origin: s.gateway.Node.Origins.Of("", s.connector.Name)}
 }

@@ -7,20 +7,20 @@ import (
 
 // A Text is what a mobile would show, or would have shown.
 type Text struct {
-	ID          uint64 // what all parts of a long text have in common
-	Part, Parts uint8  // with Parts > 1 it is one of so many, counted from 0
+	ID          uint64 // id that all parts of a long text share
+	Part, Parts uint8  // with Parts > 1, the text is part number Part, from 0
 	From, To    string
 	Text        string
 	At          int64 // Unix nanoseconds
 	Fate        string
 	Arrives     bool // the mobile shows it
-	Mine        bool // the mobile has sent it: From is the mobile's
+	Mine        bool // the mobile has sent the text: From is the mobile's number
 }
 
 // show shows whoever watches what became of a message.
 func (s *SMSC) show(m, out *sms.Message, text string, e *testsms.Ending, code sms.Code) {
 	f := s.watch.Load()
-	if f == nil || code == sms.Throttled || code == sms.QueueFull { // it comes again
+	if f == nil || code == sms.Throttled || code == sms.QueueFull { // the message comes again
 		return
 	}
 	t := Text{

@@ -1,14 +1,13 @@
 package sms
 
-// An Alphabet says how the octets of a text are characters. A message says its own
-// alphabet, whichever peer it goes to.
+// An Alphabet defines how the octets of a text encode characters. The alphabet is a property of the message,
+// whichever peer the message goes to.
 //
-// Peers mean different things by their default alphabet. For most of them it is GSM 7-bit
-// with an octet for each septet, and this is what Default means in a message, whatever the
-// default of the peer that it came from. Where that is another one, the gateway gives the
-// message one of the alphabets whose names begin with Default. A driver writes all of
-// them as the peer's default: a message with another one than the peer's has been
-// converted before.
+// Peers mean different things by their default alphabet. For most of them it is GSM 7-bit with an octet for
+// each septet, and this is what Default means in a message, whatever the default of the peer that it came
+// from. If that peer's default is another alphabet, the message gets one of the alphabets whose names begin
+// with Default. A driver writes each of these as the peer's default: a message whose default differs from the
+// peer's was converted before.
 type Alphabet uint8
 
 // The alphabets. The numbers are part of stored messages, so their meaning never changes.
@@ -38,7 +37,7 @@ func (a Alphabet) IsDefault() bool { return a == Default || a >= DefaultPacked &
 // Alphabets is a set of alphabets.
 type Alphabets uint16
 
-// NewAlphabets returns the set of those alphabets.
+// NewAlphabets returns the set of some alphabets.
 func NewAlphabets(all ...Alphabet) (s Alphabets) {
 	for _, a := range all {
 		s |= 1 << a

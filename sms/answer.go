@@ -2,21 +2,19 @@ package sms
 
 import "sync/atomic"
 
-// An Answer is a peer's answer to a message, or the reason why there is none. The gateway
-// settles the message by it.
+// An Answer is a peer's answer to a message, or the reason why no answer came. It determines how the gateway settles the message.
 type Answer struct {
 	Code   Code
 	Status uint32 // the protocol's own value of Code
-	PeerID []byte // the peer's id of the message; it points into the PDU of the answer
+	PeerID []byte // the peer's id of the message; the slice is a part of the answer's PDU
 	At     int64  // Unix nanoseconds
 }
 
-// A Tally counts an account's messages, over all connectors. It is safe for
-// concurrent use.
+// A Tally contains the counters of an account's messages, over all connectors. It is safe for concurrent use.
 type Tally struct {
 	Counters[atomic.Int64]
 	Credit  Credit
-	Last    atomic.Int64 // when a message was accepted last, by the engine's clock; 0: none was
+	Last    atomic.Int64 // time of the last accepted message, by the engine's clock; 0: no message was accepted
 	refused [codes]atomic.Int64
 }
 

@@ -11,7 +11,7 @@ const (
 	OK               Code = iota
 	Malformed             // the PDU cannot be read
 	BadState              // not allowed in this state of the session
-	AlreadyBound          // a second login on one session
+	AlreadyBound          // a second login was attempted on one session
 	BindFailed            // wrong credentials, or the account may not bind like this
 	BadSource             // source address not valid or not allowed
 	BadDestination        // destination address not valid, or without a route
@@ -23,19 +23,19 @@ const (
 	QueueFull             // no room: the same message may be sent again later
 	TemporaryFailure      // not possible now: the same message may be sent again later
 	Rejected              // refused permanently
-	Unsupported           // this side does not know the request
+	Unsupported           // the gateway or the peer does not support the request
 	Timeout               // no answer came in time
 	Lost                  // the session ended before an answer came
-	Expired               // its validity passed while it waited
-	Faulty                // a part of the gateway failed at it
+	Expired               // the message's validity ended while the message waited
+	Faulty                // a part of the gateway failed at the message
 	SystemError           // the fault is on the answering side
-	Deleted               // an operator or its sender has deleted it
-	UnknownMessage        // there is no message with that id
-	Blocked               // its number is on a list of numbers, or not on one that it must be on
-	OptedOut              // its number is on a list that mobiles change: its owner wants no messages
-	NoCredit              // its account has not enough money: the same message may be sent again later
-	NoPrice               // the list of prices of its account has none for its number
-	Undecided             // it is not known whether it was stored: nobody is answered
+	Deleted               // an operator or the sender has deleted the message
+	UnknownMessage        // no message has the id of the request
+	Blocked               // the number is on a list of numbers, or is missing on a list that it must be on
+	OptedOut              // the number is on a list that mobiles change: the owner wants no messages
+	NoCredit              // the account has not enough money: the same message may be sent again later
+	NoPrice               // the account's list of prices has no price for the number
+	Undecided             // nobody knows whether the message was stored: the client gets no answer
 	codes
 )
 
@@ -68,9 +68,9 @@ func (c Code) String() string {
 
 // A Refusal is why the gateway has refused a message, or an operation.
 type Refusal struct {
-	Code Code   // OK: it has not
-	Step string // of those of a message that comes in, which has refused it; "": none
-	Each string // of a message to several recipients, why each of these is refused, as Append writes that; "": it has one
+	Code Code   // OK: the message was not refused
+	Step string // name of the step that has refused an incoming message; "": no step has
+	Each string // reasons of refused recipients, as Append writes them; "": the message has one recipient
 }
 
 // Append appends the refusal as the pdu log has it: throttled(flood), rejected. A step of two words is written as one.
@@ -84,19 +84,18 @@ func (r *Refusal) Append(b []byte) []byte {
 	return append(append(append(b, '('), strings.ReplaceAll(r.Step, " ", "_")...), ')')
 }
 
-// Retryable reports whether the same message may succeed if it is sent again later.
+// Retryable reports whether the same message may succeed when it is sent again later.
 func (c Code) Retryable() bool { return c.Failure() != Permanent }
 
-// A Failure is the kind of a code: it says whether a message that was not taken is sent again,
-// and when.
+// A Failure is the kind of a code: it determines whether a message that was not accepted is sent again, and when.
 type Failure uint8
 
 // The kinds.
 const (
-	Permanent  Failure = iota // it is not sent again
-	Throttling                // it was sent too fast
-	Temporary                 // the peer cannot take it now
-	NoAnswer                  // the peer may have it
+	Permanent  Failure = iota // the message is not sent again
+	Throttling                // the message was sent too fast
+	Temporary                 // the peer cannot take the message now
+	NoAnswer                  // the peer may have the message
 )
 
 // String returns the name of the kind, which an option of retry has as well.

@@ -6,15 +6,16 @@ import (
 	"strings"
 )
 
-// A Context is what a client without a session gets back with each call about its message. It is the native part
-// of a message that came by WithContext. It is kept, like the message's id, until the receipts have come.
+// A Context is the data that a client without a session gets back with each call about its message. It is the
+// native part of a message that came by WithContext. Like the message's id, the context is kept until the
+// receipts have come.
 type Context struct {
-	Dialect   uint8  // in which the calls are written; package httpsms numbers them
+	Dialect   uint8  // dialect in which calls are written; package httpsms numbers the dialects
 	Reference string // the client's own id of the message
-	URL       string // that is called; empty: as the account's options say
-	// span of the client's that the message's trace goes on from, as package telemetry writes it; empty: there is none
+	URL       string // URL that is called; empty: the account's options decide
+	// Parent is the client's span that the message's trace continues, in the form of package telemetry; empty: the client has no span
 	Parent string
-	Parts  uint8 // short messages that the SMSC makes of a text that it gets whole; 0: it gets none, or one
+	Parts  uint8 // short messages that the SMSC makes of a whole text; 0: the SMSC gets no whole text, or makes one
 	Fields []Field
 }
 
@@ -27,7 +28,7 @@ type Field struct {
 	Value string
 }
 
-// Get returns the value of a field, and "" if there is none.
+// Get returns the value of a field, and "" if the context lacks the field.
 func (c *Context) Get(name uint8) string {
 	for _, f := range c.Fields {
 		if f.Name == name {
@@ -44,7 +45,7 @@ func (c *Context) Add(name uint8, value string) {
 	}
 }
 
-// The numbers of a context's strings, beside those of its fields.
+// The numbers of a context's strings other than fields.
 const (
 	numberReference = 0xFF
 	numberURL       = 0xFE
@@ -55,7 +56,7 @@ const (
 // MaxContext is how many octets a context may take.
 const MaxContext = 8 << 10
 
-// Append appends the context. Its form never changes:
+// Append appends the context. The stored form never changes:
 //
 //	+---------+---------+--------------------------------+
 //	| version | dialect | n × (number, length, octets)   |
@@ -80,7 +81,7 @@ func (c *Context) Append(b []byte) []byte {
 	return b
 }
 
-// ReadContext reads what Append has appended. It reports false for anything else.
+// ReadContext reads the output of Append. It reports false for other octets.
 func ReadContext(b []byte) (c Context, ok bool) {
 	if len(b) < 2 || b[0] != 1 {
 		return Context{}, false
@@ -112,7 +113,7 @@ func ReadContext(b []byte) (c Context, ok bool) {
 	return c, len(b) == 0
 }
 
-// ParentOf returns the Parent of a context, nil if it has none. It does not allocate.
+// ParentOf returns the Parent of a context, nil if the context has no Parent. It does not allocate.
 func ParentOf(context []byte) []byte { return valueOf(context, numberParent) }
 
 // PartsOf returns the Parts of a context. It does not allocate.
@@ -123,7 +124,7 @@ func PartsOf(context []byte) uint8 {
 	return 0
 }
 
-// valueOf returns the string with a number, nil if there is none.
+// valueOf returns the string with a number, nil if the context lacks it.
 func valueOf(context []byte, number uint8) []byte {
 	if len(context) < 2 || context[0] != 1 {
 		return nil
@@ -141,11 +142,11 @@ func valueOf(context []byte, number uint8) []byte {
 	return nil
 }
 
-// Context returns the octets of a message's context, nil if it has none.
+// Context returns the octets of a message's context, nil if the message has no context.
 func (m *Message) Context() []byte { return m.Native(WithContext) }
 
-// Endpoint returns the part of a URL that says which server is called: its scheme and its host. It is empty if that
-// cannot be read. What follows it may still have a dialect's escapes, as %d.
+// Endpoint returns the part of a URL that identifies the server: its scheme and its host. It returns "" for
+// an unreadable URL. The rest of the URL may still contain a dialect's escapes, such as %d.
 func Endpoint(text string) string {
 	scheme, rest, _ := strings.Cut(text, "://")
 	if end := strings.IndexAny(rest, "/?#"); end >= 0 {
@@ -158,7 +159,7 @@ func Endpoint(text string) string {
 	return u.Scheme + "://" + u.Host
 }
 
-// EndpointOf returns the endpoint of a context's URL, empty if it has none.
+// EndpointOf returns the endpoint of a context's URL, empty if the context has no URL.
 func EndpointOf(context []byte) string {
 	if c, ok := ReadContext(context); ok && c.URL != "" {
 		return Endpoint(c.URL)

@@ -5,47 +5,47 @@ import (
 	"time"
 )
 
-// Credit is the money of an account: what is left of what it has paid, and what of that is reserved for messages that have not
-// ended. It is safe for concurrent use.
+// Credit is the money of an account: the balance, and the part of the balance that is reserved for messages
+// that have not ended. It is safe for concurrent use.
 //
 //	accepted ──► Reserve ──► the message has its price ──► ended: Settle charges it, or gives it back
 //	refused  ◄───┘      └──► not stored: GiveBack
 type Credit struct {
 	mu       sync.Mutex
 	terms    Terms
-	balance  Money // below 0: it owes
+	balance  Money // below 0: the account owes money
 	reserved Money
 	charges  Charges
-	low      bool // the balance is below terms.Low, and that was noticed
+	low      bool // the balance is below terms.Low, and the event was reported
 }
 
-// Terms are what an account has agreed.
+// Terms are the terms of payment of an account.
 type Terms struct {
-	Limited    bool   // without it the account may owe any sum
-	Limit      Money  // that it may owe; 0: it pays before
-	Day, Month Money  // that it may spend in a day and in a month; 0: any sum
+	Limited    bool   // false: the account may owe any sum
+	Limit      Money  // amount that the account may owe; 0: prepaid
+	Day, Month Money  // amounts that the account may spend in a day and in a month; 0: any sum
 	Low        Money  // below which Settle says that the balance is low; 0: never
-	Undo       bool   // what was charged is given back when a receipt says that the message was not delivered
-	List       string // of prices; "": its messages cost nothing
+	Undo       bool   // charges are given back when a receipt reports that the message was not delivered
+	List       string // list of prices; "": the account's messages cost nothing
 }
 
 // Capped reports whether an account may spend a sum only in a time.
 func (t *Terms) Capped() bool { return t.Day != 0 || t.Month != 0 }
 
-// Charges are what an account was charged on a day, and in the month of that, in UTC.
+// Charges are the sums that an account was charged on a day, and in the month of the day, in UTC.
 type Charges struct {
 	Day            uint32 // since 1970
 	OnDay, InMonth Money
-	other          monthSum // the month before, to which the clock may be set back
+	other          monthSum // sums of the previous month, to which the clock may be set back
 }
 
-// A monthSum is what was charged in a month.
+// A monthSum is the sum that was charged in a month.
 type monthSum struct {
 	month [2]int
 	sum   Money
 }
 
-// goOn begins new sums if a day is behind that of the sums. Of a clock that was set back, the sums go on.
+// goOn begins new sums if day is later than the day of the sums. If the clock was set back, the sums continue.
 func (s *Charges) goOn(day uint32) {
 	if day <= s.Day {
 		return
@@ -57,7 +57,7 @@ func (s *Charges) goOn(day uint32) {
 	s.Day, s.OnDay = day, 0
 }
 
-// inMonth returns the sum of the month of a day: that of the month before if the clock was set back.
+// inMonth returns the sum of a day's month: that of the previous month if the clock was set back.
 func (s *Charges) inMonth(day uint32) *Money {
 	if day < s.Day && monthOf(day) == s.other.month {
 		return &s.other.sum
@@ -70,7 +70,7 @@ func monthOf(day uint32) [2]int {
 	return [2]int{year, int(month)}
 }
 
-// A Bound is what keeps an account from spending more.
+// A Bound is the limit that keeps an account from spending more.
 type Bound uint8
 
 // The bounds.
@@ -95,8 +95,8 @@ func (c *Credit) Terms() Terms {
 	return c.terms
 }
 
-// Reserve reserves an amount for a message on a day. If there is less it returns how much is missing, and what bounds it. What is
-// reserved counts in each day and month as if it were charged in it.
+// Reserve reserves an amount for a message on a day. If too little is left, it returns the missing amount,
+// and the limit. Reserved amounts count in each day and month as if they were charged then.
 func (c *Credit) Reserve(amount Money, day uint32) (missing Money, by Bound) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -116,7 +116,7 @@ func (c *Credit) Reserve(amount Money, day uint32) (missing Money, by Bound) {
 	return 0, Unbound
 }
 
-// Found reserves an amount for a message that was accepted by an earlier run, whatever is left.
+// Found reserves an amount for a message that was accepted by an earlier run, even if too little is left.
 func (c *Credit) Found(amount Money) {
 	c.mu.Lock()
 	c.reserved += amount
@@ -126,8 +126,8 @@ func (c *Credit) Found(amount Money) {
 // GiveBack ends the reservation of a message that was not accepted.
 func (c *Credit) GiveBack(amount Money) { c.Found(-amount) }
 
-// Settle ends the reservation of a message that has ended on a day. charge says whether the account pays it. It reports whether
-// the balance has become low.
+// Settle ends the reservation of a message that has ended on a day. If charge is true, the account pays the
+// amount. Settle reports whether the balance has become low.
 func (c *Credit) Settle(amount Money, charge bool, day uint32) (low bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -144,7 +144,7 @@ func (c *Credit) Settle(amount Money, charge bool, day uint32) (low bool) {
 	return low
 }
 
-// Pay adds what the account has paid, or takes an amount below 0 away. It returns the balance.
+// Pay adds a payment of the account, or subtracts it if the amount is negative. It returns the balance.
 func (c *Credit) Pay(amount Money) Money {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -153,31 +153,31 @@ func (c *Credit) Pay(amount Money) Money {
 	return c.balance
 }
 
-// Stored sets what an earlier run has stored.
+// Stored sets the balance and the charges that an earlier run has stored.
 func (c *Credit) Stored(balance Money, s Charges) {
 	c.mu.Lock()
 	c.balance, c.charges = balance, s
 	c.mu.Unlock()
 }
 
-// Balance returns the balance, and how much of it is reserved.
+// Balance returns the balance, and the reserved part of the balance.
 func (c *Credit) Balance() (balance, reserved Money) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.balance, c.reserved
 }
 
-// Available returns what is left for further messages. It reports false if the account may owe any sum.
+// Available returns the amount that is left for further messages. It reports false if the account may owe any sum.
 func (c *Credit) Available() (left Money, limited bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.available(), c.terms.Limited
 }
 
-// available is what is left of the balance and of what the account may owe. The caller holds the lock.
+// available returns the sum of the free balance and the amount that the account may owe. The caller holds the lock.
 func (c *Credit) available() Money { return c.balance + c.terms.Limit - c.reserved }
 
-// On returns the balance and, if they are bounded, what was charged on a day and in its month.
+// On returns the balance and, if charges are limited, the sums charged on a day and in its month.
 func (c *Credit) On(day uint32) (balance Money, s Charges) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -188,7 +188,7 @@ func (c *Credit) On(day uint32) (balance Money, s Charges) {
 	return c.balance, s
 }
 
-// IsLow reports whether the balance is below what the terms call low.
+// IsLow reports whether the balance is below the threshold of the terms.
 func (c *Credit) IsLow() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

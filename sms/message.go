@@ -35,7 +35,7 @@ const (
 	Class3        // on an attached device
 )
 
-// A Notify is the set of outcomes of which the sender wants a receipt, as bits.
+// A Notify is the set of outcomes, as bits, for which the sender wants a receipt.
 type Notify uint8
 
 // The outcomes.
@@ -43,7 +43,7 @@ const (
 	NotifySuccess Notify = 1 << iota
 	NotifyFailure
 	NotifyProgress // intermediate notifications
-	NotifySent     // an SMSC has taken it; no SMSC is asked for that
+	NotifySent     // a receipt is wanted when an SMSC has accepted the message; SMSCs are not asked for such receipts
 )
 
 // A Flags is a set of properties of a message, as bits.
@@ -53,13 +53,13 @@ type Flags uint8
 const (
 	HasHeader        Flags = 1 << iota // the text begins with a user data header (3GPP TS 23.040 §9.2.3.24)
 	ReplyPath                          // the recipient may reply by the same SMSC (§9.2.3.17)
-	RelativeValidity                   // the sender gave its validity as a duration
-	Scheduled                          // it waits for DeliverAt, and is counted as scheduled
-	Settled                            // it has its outcome, although it is still in a queue
-	HasReport                          // it is a receipt whose text is a Report
-	// its text is in another alphabet than it came in, so the native part's coding is not the text's
+	RelativeValidity                   // the sender gave the validity as a duration
+	Scheduled                          // the message waits for DeliverAt, and is counted as scheduled
+	Settled                            // the message has its outcome, although the message is still in a queue
+	HasReport                          // the message is a receipt whose text is a Report
+	// the text was converted to another alphabet, so that the coding in the native part is no longer that of the text
 	Converted
-	// it is a receipt if its message is known: its text alone says so, which a person may have written
+	// the message is a receipt if its message is known: only its text looks like a receipt, which a person may have written
 	ByText
 )
 
@@ -67,26 +67,26 @@ const (
 // stored messages, so their meaning never changes. Package protocols lists them.
 type Protocol uint8
 
-// An Origin is the account and the connector that messages come from. There is one for
-// each pair, which all its messages share.
+// An Origin is the account and the connector that messages come from. All messages of a pair share one Origin.
 type Origin struct {
 	Account   string // system_id of the client; empty for an SMSC
 	Connector string // the connector that the messages arrived on
-	Tally     *Tally // of the account, for all its connectors
-	// Parameters are those of SMPP that the account's messages get; nil: none. All origins of the account share them.
+	Tally     *Tally // counters of the account, for all connectors
+	// Parameters are the parameters of SMPP that are added to the account's messages; nil: none. All origins
+	// of the account share them.
 	Parameters *Parameters
 }
 
 // IsClient reports whether the messages come from a client, not from an SMSC.
 func (o *Origin) IsClient() bool { return o.Account != "" }
 
-// Parameters are optional parameters of SMPP, in its own octets. They may be replaced while others read them.
+// Parameters are optional parameters of SMPP, in wire format. They may be replaced while others read them.
 type Parameters struct{ octets atomic.Pointer[[]byte] }
 
-// Set replaces them.
+// Set replaces the parameters.
 func (p *Parameters) Set(octets []byte) { p.octets.Store(&octets) }
 
-// Added returns the octets of the parameters that the messages get, nil if there are none.
+// Added returns the octets of the parameters that are added to the messages, nil if there are none.
 func (o *Origin) Added() []byte {
 	if o == nil || o.Parameters == nil {
 		return nil
@@ -101,27 +101,27 @@ func (o *Origin) Added() []byte {
 // are Unix nanoseconds. A Message has its own storage for its octets, so that it outlives
 // the PDU it came in.
 type Message struct {
-	ID        uint64 // assigned by the gateway, unique across restarts and rising, so it is the order of arrival too
+	ID        uint64 // id assigned by the gateway, unique across restarts and ascending in order of arrival
 	Origin    *Origin
 	Arrived   int64
 	DeliverAt int64 // the sender's delivery time; 0 means immediately
 	NotBefore int64 // the time of the gateway's next attempt at the earliest; 0 means immediately
-	Expires   int64 // the message is not sent after this time; 0 means that it never expires
+	Expires   int64 // the message is not sent after this time; 0: the message never expires
 
 	pool  *Pool
-	spill *[]byte // the octets, if they do not fit into inline; otherwise it is nil or empty
+	spill *[]byte // the octets, if inline has no room for them; otherwise nil or empty
 
-	text, native uint32 // lengths of parts of the octets, whose order is: source, dest, text, native, tail
+	text, native uint32 // lengths of parts of the octets, which are in this order: source, dest, text, native, tail
 	Network      Network
-	Claim        uint32 // what its account's policies have reserved of it, until it is accepted; 0: nothing
+	Claim        uint32 // amount that the account's policies have reserved until the message is accepted; 0: nothing
 	source, dest uint8
 
 	// A client's PDU may become several messages, whose ids follow each other.
 	Offset      uint16 // the client knows the message by the id ID - Offset
-	Part, Parts uint8  // with Parts > 1 it is one of so many, counted from 0, that the gateway made of a long message
+	Part, Parts uint8  // with Parts > 1, the message is part number Part, from 0, of a long message that the gateway split
 
-	Tried   uint16 // targets of its route that have not taken it: those at the positions of the bits
-	TriedOf uint16 // which route's targets these are
+	Tried   uint16 // bits of the positions of those targets of the route that have not taken the message
+	TriedOf uint16 // route to which the bits of Tried belong
 
 	SourceTON, SourceNPI uint8
 	DestTON, DestNPI     uint8
@@ -132,12 +132,12 @@ type Message struct {
 	Class                Class
 	Notify               Notify
 	Flags                Flags
-	Attempts             uint8    // attempts whose outcome was the message's own
-	Earlier              uint8    // and those before, at the targets that have not taken it
-	Losses               uint8    // times its session ended before an answer came
+	Attempts             uint8    // attempts whose outcome was the message's own fault
+	Earlier              uint8    // earlier attempts, at the targets of Tried
+	Losses               uint8    // number of times that the session ended before an answer came
 	Throttles            uint8    // times in a row that the peer asked us to slow down
-	Sends                uint8    // times it was written to a peer, whatever came of that
-	protocol             Protocol // and the flags of the tail
+	Sends                uint8    // number of times that the message was written to a peer, whatever the outcome
+	protocol             Protocol // protocol, and the flags of the tail
 
 	inline [inlineSize]byte
 }
@@ -167,8 +167,8 @@ func (m *Message) Set(source, dest Address, text []byte) {
 	m.putTail(tail)
 }
 
-// SetNative says by which protocol the message came, and copies the part of it that only a peer
-// of the same protocol understands; most messages have none. It must be called after Set.
+// SetNative sets the protocol by which the message came, and copies the native part, which only a peer of the
+// same protocol understands; most messages have no native part. It must be called after Set.
 func (m *Message) SetNative(p Protocol, native []byte) {
 	tail := m.cutTail()
 	at := m.nativeAt()
@@ -232,7 +232,7 @@ func (m *Message) SetText(text []byte) {
 	m.text = uint32(len(text))
 	at := m.nativeAt()
 	b := m.room(at + size)
-	copy(b[at:], old[from:from+size]) // first, because a longer text would overwrite it
+	copy(b[at:], old[from:from+size]) // copied first, because a longer text would overwrite the octets
 	if len(old) > 0 && &b[0] != &old[0] {
 		copy(b, old[:m.textAt()])
 	}
@@ -248,11 +248,10 @@ func (m *Message) Native(p Protocol) []byte {
 	return part(m.octets(), m.nativeAt(), m.nativeAt()+int(m.native))
 }
 
-// Protocol returns the protocol that the message came by, or 0 if it came by none or that is
-// not known.
+// Protocol returns the protocol by which the message came, 0 if it came by no protocol or an unknown one.
 func (m *Message) Protocol() Protocol { return m.protocol &^ inTail }
 
-// NativePart returns the part that belongs to a protocol, and which protocol that is.
+// NativePart returns the native part, and the protocol to which the part belongs.
 func (m *Message) NativePart() (Protocol, []byte) { return m.Protocol(), m.Native(m.Protocol()) }
 
 func part(b []byte, from, to int) []byte {
@@ -274,7 +273,7 @@ func Earlier(a, b int64) int64 {
 	return a
 }
 
-// ForgetAttempts makes the message one that was never tried. How often it was written stays.
+// ForgetAttempts makes the message one that was never tried. The number of writes, Sends, is not reset.
 func (m *Message) ForgetAttempts() {
 	m.Attempts, m.Earlier, m.Losses, m.Throttles, m.NotBefore = 0, 0, 0, 0, 0
 	m.Tried, m.TriedOf = 0, 0
@@ -289,15 +288,15 @@ func (m *Message) Account() string {
 	return m.Origin.Account
 }
 
-// IsReply reports whether the gateway answers a mobile with the message: nobody has submitted it. It leaves by the connector
-// that it has as its origin.
+// IsReply reports whether the message is the gateway's own answer to a mobile: nobody has submitted it. It
+// leaves by the connector of its origin.
 func IsReply(m *Message) bool {
 	return m.Kind == Submit && m.Origin != nil && !m.Origin.IsClient()
 }
 
 const (
 	messageSize = int64(unsafe.Sizeof(Message{})) // without spill
-	spillSize   = int64(unsafe.Sizeof([]byte{}))  // without its octets
+	spillSize   = int64(unsafe.Sizeof([]byte{}))  // size of the header of a slice
 )
 
 // KnownID returns the id by which the client knows the message.
@@ -314,8 +313,7 @@ func (m *Message) Size() int64 {
 	return messageSize + spillSize + int64(cap(*m.spill))
 }
 
-// maxPart is how many octets the text of a part takes at most, with its header: one for each
-// septet.
+// maxPart is the limit of the octets that the text of a part uses, with its header: one for each septet.
 const maxPart = 160
 
 // SizeInParts returns how many octets of memory the parts take, at most, in which the message will
@@ -327,7 +325,7 @@ func (m *Message) SizeInParts() int64 {
 	return int64(m.Parts) * (messageSize + spillSize + int64(len(m.octets())-int(m.text)) + maxPart)
 }
 
-// Release returns the message to its pool. It must not be used afterwards.
+// Release returns the message to its pool. The caller must not use the message afterwards.
 func (m *Message) Release() {
 	if p := m.pool; p != nil {
 		p.put(m)
@@ -337,7 +335,7 @@ func (m *Message) Release() {
 // A Pool recycles messages. It is safe for concurrent use.
 type Pool struct {
 	p     sync.Pool
-	Fresh bool // every message is new, so that its size does not depend on earlier ones; set before Get
+	Fresh bool // every message is new, so that its size does not depend on earlier messages; set Fresh before Get
 }
 
 // Get returns an empty message.
@@ -358,7 +356,7 @@ func (p *Pool) put(m *Message) {
 	if m.spill != nil && cap(*m.spill) > keepSpill {
 		m.spill = nil
 	}
-	m.pool = nil // so that a message that is released twice does not get two owners
+	m.pool = nil // a message that is released twice must not get two owners
 	if !p.Fresh {
 		p.p.Put(m)
 	}

@@ -6,11 +6,13 @@ import (
 	"strconv"
 )
 
-// Money is an amount in millionths of a unit of a currency, such as 45000 for 0.045. Sums of it are exact. A type of a library
-// would add no more than what an integer does, would take more room in each message, and allocate.
+// Money is an amount in millionths of a unit of a currency, such as 45000 for 0.045. Sums are exact. A
+// decimal type of a library would offer no more than an integer, need more room in each message, and
+// allocate.
 type Money int64
 
-// MaxMoney is the largest amount that is read: a trillion units. Sums of a few million of these fit.
+// MaxMoney is the largest amount that ReadMoney accepts: a trillion units. An int64 can hold the sum of a few
+// million such amounts.
 const MaxMoney = 1e12 * unit
 
 const (
@@ -30,7 +32,7 @@ func ReadMoney(text string) (m Money, ok bool) {
 		switch c := rest[i]; {
 		case c >= '0' && c <= '9':
 			if m > MaxMoney/10 {
-				return 0, false // and the next one would be more than an integer has
+				return 0, false // the next digit would overflow the integer
 			}
 			m = m*10 + Money(c-'0')
 			digits++
@@ -62,7 +64,7 @@ func ReadMoney(text string) (m Money, ok bool) {
 	return m, true
 }
 
-// Append appends an amount as ReadMoney reads it, with two digits behind the point or more.
+// Append appends an amount in the form that ReadMoney reads, with at least two digits behind the point.
 func (m Money) Append(b []byte) []byte {
 	n := uint64(m)
 	if m < 0 {
@@ -96,7 +98,7 @@ func (m *Money) UnmarshalText(text []byte) error {
 // Float returns about the amount, for figures that people look at.
 func (m Money) Float() float64 { return float64(m) / unit }
 
-// PriceOf returns what is reserved for a message of its account's money; until it is accepted, for each of its parts.
+// PriceOf returns the amount that is reserved for a message; until the message is accepted, the amount for each of its parts.
 func PriceOf(m *Message) Money {
 	if b := partOf(m, hasPrice); len(b) == 8 {
 		return Money(binary.BigEndian.Uint64(b))
@@ -104,7 +106,7 @@ func PriceOf(m *Message) Money {
 	return 0
 }
 
-// SetPrice sets what PriceOf returns.
+// SetPrice sets the amount that PriceOf returns.
 func SetPrice(m *Message, p Money) {
 	var b [8]byte
 	if p == 0 {

@@ -1,7 +1,6 @@
 package sms
 
-// SetAddresses replaces the addresses and keeps the rest of the message. They must not
-// point into the message.
+// SetAddresses replaces the addresses and keeps the rest of the message. The new addresses must not point into the message.
 func (m *Message) SetAddresses(source, dest Address) {
 	src, dst := source.Addr[:min(len(source.Addr), maxAddress)], dest.Addr[:min(len(dest.Addr), maxAddress)]
 	rest := m.octets()[m.textAt():] // with the tail
@@ -12,7 +11,7 @@ func (m *Message) SetAddresses(source, dest Address) {
 	m.DestTON, m.DestNPI, m.dest = dest.TON, dest.NPI, uint8(len(dst))
 }
 
-// CopyBare returns a message from the pool that is like m and has no text.
+// CopyBare returns a copy of m from the pool, without the text.
 func (p *Pool) CopyBare(m *Message) *Message {
 	c := p.Get()
 	spill := c.spill
@@ -25,7 +24,7 @@ func (p *Pool) CopyBare(m *Message) *Message {
 	return c
 }
 
-// Copy returns a message from the pool that is like m, with octets of its own.
+// Copy returns a copy of m from the pool, with octets of its own.
 func (p *Pool) Copy(m *Message) *Message {
 	c := p.Get()
 	spill := c.spill

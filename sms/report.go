@@ -5,53 +5,54 @@ import (
 	"strconv"
 )
 
-// A Report is what a receipt says. Slices are parts of what it was read from.
+// A Report is the content of a receipt. Its slices are parts of the octets that it was read from.
 type Report struct {
-	// Known is the id by which our client knows the message. It is 0 while that is not
-	// known: then ID is what counts.
+	// Known is the id by which our client knows the message. It is 0 while that id is unknown: then ID identifies the message.
 	Known uint64
-	// ID is the peer's id of the message, as the peer wrote it. TextID is the id in the
-	// text of the receipt, if the peer has written another one there.
+	// ID is the peer's id of the message, as the peer wrote it. TextID is the id in the text of the receipt,
+	// if it differs from ID.
 	ID, TextID []byte
 
 	State State
-	// Word is what the peer wrote, if State is NoState because that is not known.
+	// Word is the peer's word for the state, if State is NoState because the word is unknown.
 	Word      []byte
 	Submitted int64 // Unix nanoseconds by the wall clock; 0: not known
-	Done      int64 // when it came to its state; as Submitted
+	Done      int64 // time of the state; in the form of Submitted
 	Seconds   bool  // the peer's text has times with seconds
 	// Parts and Delivered are how many parts were submitted and delivered; 0: not known.
 	Parts, Delivered uint8
 
-	// Err is the error as a peer has written it into text. Network and NetworkError are
-	// the error as the network has named it (SMPP 3.4 §5.3.2); Network 0: it has not.
+	// Err is the error as a peer has written it into text. Network and NetworkError are the error as the
+	// network has named it (SMPP 3.4 §5.3.2); Network is 0 if the network has named no error.
 	Err          []byte
 	Network      uint8
 	NetworkError uint16
 
-	// Extra are further fields of the peer's text, as it wrote them: its price, its network.
+	// Extra are further fields of the peer's text, as the peer wrote them: its price, its network.
 	Extra []byte
-	// Text is the beginning of the message's text, as it stands in the receipt.
+	// Text is the beginning of the message's text in the receipt.
 	Text []byte
 	// Taken says that no receipt has come: the answer of an SMSC has, which has taken the message.
 	Taken bool
-	// Untaken says that no SMSC has taken the message, or of a long one its first part, and that the gateway has made the
-	// receipt. A receipt without an ID may be of an SMSC: of a long message, for instance, one is made of several.
+	// Untaken means that no SMSC has accepted the message (of a long message the first part), and that the
+	// gateway has made the receipt. A receipt without an ID may still be from an SMSC: for instance, the
+	// receipt of a long message is made of several receipts.
 	Untaken bool
-	// Answer is why the message was refused: the status of the SMSC in four octets, most significant first, and its name.
+	// Answer is the reason why the message was refused: the status of the SMSC in four octets, most
+	// significant first, and its name.
 	Answer []byte
-	// Context is that of the message: what its client gets back.
+	// Context is the context of the message, which the client gets back.
 	Context []byte
-	// Accepted is when the gateway accepted the message. Submitted is the same time, but may be the peer's word. It is
-	// 0 if there is no Context.
+	// Accepted is when the gateway accepted the message. Submitted is the same time, but may come from the
+	// peer. Accepted is 0 if there is no Context.
 	Accepted int64
 	// Original is the text of the whole receipt as a peer sent it. It is nil in a receipt
 	// that the gateway has made.
 	Original []byte
 }
 
-// SetReport makes the message a receipt that says r, with that source and destination.
-// It removes the native part. r may point into the message.
+// SetReport makes the message a receipt with the content r, and the given source and destination. It removes
+// the native part. r may point into the message.
 func (m *Message) SetReport(source, dest Address, r *Report) {
 	var room [512]byte // most receipts fit, and are not allocated
 	m.Set(source, dest, r.append(room[:0]))
@@ -71,8 +72,8 @@ func (m *Message) Unreport() {
 	m.Flags &^= HasReport | ByText
 }
 
-// Report returns what a receipt says. It reports false if the message is none, or if what
-// it says is not known. The slices of r are valid as long as the message.
+// Report returns the content of a receipt. It reports false if the message is no receipt, or if the content
+// is unknown. The slices of r are valid as long as the message.
 func (m *Message) Report() (r Report, ok bool) {
 	if m.Flags&HasReport == 0 {
 		return r, false
@@ -80,7 +81,7 @@ func (m *Message) Report() (r Report, ok bool) {
 	return r, r.read(m.Text())
 }
 
-// AppendError appends the error in the form for clients: the peer's own or, without that, the network's number.
+// AppendError appends the error in the form for clients: the peer's own text or, if the peer sent none, the network's number.
 func (r *Report) AppendError(b []byte) []byte {
 	switch {
 	case len(r.Err) > 0:
@@ -98,15 +99,15 @@ func (m *Message) IsKnownReceipt() bool {
 	return ok && r.Known != 0
 }
 
-// reportHead is how many octets a stored Report has before its strings.
+// reportHead is the number of octets before the strings in a stored Report.
 //
 //	+-------+-----------+------+-------+-----------+---------+---------------+-------+------------------------+
 //	| known | submitted | done | parts | delivered | network | network error | state | n × (length, octets) … |
 //	| 8     | 8         | 8    | 1     | 1         | 1       | 2             | 1     | 4                      |
 //	+-------+-----------+------+-------+-----------+---------+---------------+-------+------------------------+
 //
-// The highest bit of the state says that there are seconds, the next one that the message was taken, and the third one
-// that it was not.
+// The highest bit of the state means that there are seconds, the next bit that an SMSC has accepted the
+// message, and the third bit that no SMSC has.
 const (
 	reportHead    = 30
 	reportSeconds = 0x80
@@ -115,11 +116,12 @@ const (
 	reportFlags   = reportSeconds | reportTaken | reportUntaken
 )
 
-// storedAlways is how many strings of a Report are stored even if they are empty.
+// storedAlways is the number of strings of a Report that are stored even if they are empty.
 const storedAlways = 5
 
-// strings are the strings of a Report in their stored order, which never changes; accepted has Accepted in 8 octets, and
-// is empty if that is 0. Those behind storedAlways are stored only if they, or one behind them, are not empty.
+// strings returns the strings of a Report in their stored order, which never changes. accepted contains
+// Accepted in 8 octets, and is empty if Accepted is 0. The strings after storedAlways are stored only if
+// they, or a later string, are not empty.
 func (r *Report) strings(accepted *[]byte) [10]*[]byte {
 	return [...]*[]byte{&r.ID, &r.TextID, &r.Err, &r.Text, &r.Original, &r.Word, &r.Extra, &r.Answer, &r.Context, accepted}
 }

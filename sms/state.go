@@ -7,13 +7,13 @@ type State uint8
 // The states.
 const (
 	NoState            State = 0  // not reported
-	StateScheduled     State = 1  // waits for its delivery time
-	StateEnroute       State = 2  // on its way
+	StateScheduled     State = 1  // the message waits for its delivery time
+	StateEnroute       State = 2  // the message is on its way
 	StateDelivered     State = 3  // at the mobile
-	StateExpired       State = 4  // its validity ran out
+	StateExpired       State = 4  // the message's validity ended
 	StateDeleted       State = 5  // cancelled
 	StateUndeliverable State = 6  // cannot be delivered
-	StateAccepted      State = 7  // read on behalf of the subscriber; many SMSCs say so of what their network took
+	StateAccepted      State = 7  // read on behalf of the subscriber; many SMSCs mean that the network took the message
 	StateUnknown       State = 8  // not known
 	StateRejected      State = 9  // refused
 	StateSkipped       State = 10 // taken, but left out, as in a broadcast
@@ -25,7 +25,7 @@ var stateNames = [states]string{
 	"rejected", "skipped",
 }
 
-// StateCount is how many states there are, NoState too.
+// StateCount is the number of states, including NoState.
 const StateCount = int(states)
 
 // States lists every State but NoState in order, for tables and tests that must cover all.
@@ -37,7 +37,7 @@ func States() []State {
 	return all
 }
 
-// String returns the state's name as it stands in metrics and logs.
+// String returns the state's name in metrics and logs.
 func (s State) String() string {
 	if s < states {
 		return stateNames[s]
@@ -45,9 +45,9 @@ func (s State) String() string {
 	return "unknown"
 }
 
-// Final reports whether no other state follows. StateAccepted is final by the specification of
-// SMPP. But most peers mean by it that their network took the message, and report its outcome
-// later. So it is not.
+// Final reports whether no other state can follow. StateAccepted is not final here, although it is by the
+// specification of SMPP: most peers mean by it that their network accepted the message, and report the
+// outcome later.
 func (s State) Final() bool {
 	switch s {
 	case NoState, StateScheduled, StateEnroute, StateAccepted:

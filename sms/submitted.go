@@ -5,31 +5,30 @@ import (
 	"encoding/binary"
 )
 
-// A Submitted is how a client knows a message that is not as the client has submitted it any
-// more. Receipts are made with it.
+// A Submitted is the form in which a client knows a message that is no longer as the client has submitted it.
+// Receipts are made from it.
 type Submitted struct {
-	Source, Dest Address // as the client wrote them
+	Source, Dest Address // addresses as the client wrote them
 
-	// Joined are the client's messages that the message was joined of and that ask for receipts.
-	// If there are any, the message's own id and wishes do not count.
+	// Joined are the client's messages that ask for receipts and were joined into the message. If there are
+	// any, the message's own id and Notify do not count.
 	Joined []Joined
 }
 
-// A Joined is a message of a client that has become part of another one.
+// A Joined is a message of a client that has become part of another message.
 type Joined struct {
-	ID     uint64 // by which the client knows it
+	ID     uint64 // id of the message, as the client knows it
 	Notify Notify
 }
 
-// Submitted returns how the client knows the message. It reports false if that is as the message
-// is. The slices are valid as long as the message does not change.
+// Submitted returns the form in which the client knows the message. It reports false if the message is
+// unchanged. The slices are valid as long as the message does not change.
 func (m *Message) Submitted() (s Submitted, ok bool) { return ReadSubmitted(m.SubmittedOctets()) }
 
 // SetSubmitted sets how the client knows the message.
 func (m *Message) SetSubmitted(s *Submitted) { m.SetSubmittedOctets(s.Append(nil)) }
 
-// KeepAddresses records the message's addresses as those that the client wrote, unless the ones
-// that it is to get are the same.
+// KeepAddresses records the message's addresses as those that the client wrote, unless the new addresses are the same.
 func (m *Message) KeepAddresses(source, dest Address) {
 	if from, to := m.Source(), m.Dest(); !from.equal(source) || !to.equal(dest) {
 		m.SetSubmitted(&Submitted{Source: from, Dest: to})
@@ -40,8 +39,8 @@ func (a Address) equal(b Address) bool {
 	return a.TON == b.TON && a.NPI == b.NPI && bytes.Equal(a.Addr, b.Addr)
 }
 
-// SubmittedOctets returns what SetSubmittedOctets of another message, or ReadSubmitted, takes;
-// nil if there is none. It is stored, so its form never changes:
+// SubmittedOctets returns the octets for SetSubmittedOctets of another message, or for ReadSubmitted; nil if
+// there are none. The octets are stored, so that their form never changes:
 //
 //	+------------+----------------+------------+--------------+------------------+
 //	| type, plan | length, source | type, plan | length, dest | n × (id, notify) |
@@ -49,12 +48,12 @@ func (a Address) equal(b Address) bool {
 //	+------------+----------------+------------+--------------+------------------+
 func (m *Message) SubmittedOctets() []byte { return partOf(m, hasSubmitted) }
 
-// SetSubmittedOctets sets how the client knows the message; empty: as it is.
+// SetSubmittedOctets sets the form in which the client knows the message; empty: the message is unchanged.
 func (m *Message) SetSubmittedOctets(b []byte) { setPart(m, hasSubmitted, b) }
 
 const joinedLen = 9
 
-// Append appends what ReadSubmitted reads.
+// Append appends the form that ReadSubmitted reads.
 func (s *Submitted) Append(b []byte) []byte {
 	for _, a := range [...]Address{s.Source, s.Dest} {
 		n := min(len(a.Addr), maxAddress)
@@ -66,7 +65,7 @@ func (s *Submitted) Append(b []byte) []byte {
 	return b
 }
 
-// ReadSubmitted reads what SubmittedOctets has returned. Slices are parts of that.
+// ReadSubmitted reads the output of SubmittedOctets. Slices are parts of b.
 func ReadSubmitted(b []byte) (s Submitted, ok bool) {
 	for _, a := range [...]*Address{&s.Source, &s.Dest} {
 		if len(b) < 3 || len(b) < 3+int(b[2]) {

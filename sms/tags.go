@@ -9,12 +9,12 @@ import (
 // Bounds of tags, in octets.
 const (
 	MaxTag  = 64
-	MaxTags = 500 // that plugins give a message, with a space between two
+	MaxTags = 500 // octets of the tags of a message, which plugins add, separated by a space
 
 	MaxAllTags = MaxTags + len(" "+Refused+":") + MaxTag // with a mark
 )
 
-// A Mark is a tag that the gateway makes itself: it says which plugin has decided what about a message.
+// A Mark is a tag that the gateway itself makes: it names a plugin, and what the plugin has decided about a message.
 type Mark string
 
 // The marks. Each stands in the tags with a colon and the name of the plugin, in small letters.
@@ -24,7 +24,7 @@ const (
 	Changed Mark = "changed"
 )
 
-// Verdict returns the word by which a plugin decides so, which is change where it has passed a message with changes.
+// Verdict returns the plugin's verdict for the mark: change if the plugin has passed a message with changes.
 func (k Mark) Verdict() string {
 	switch k {
 	case Held:
@@ -35,7 +35,7 @@ func (k Mark) Verdict() string {
 	return "change"
 }
 
-// ReadMark returns what a tag says if it is a mark, and "" for another one.
+// ReadMark returns the mark and the plugin of a tag, and "" if the tag is no mark.
 func ReadMark(tag string) (k Mark, by string) {
 	word, by, _ := strings.Cut(tag, ":")
 	switch k = Mark(word); k {
@@ -50,7 +50,7 @@ func (k Mark) tag(by string) string {
 	return string(k) + ":" + strings.ToLower(by[:min(len(by), MaxTag)])
 }
 
-// SetMark marks a message with what a plugin has decided. Where it has too many tags, the first mark goes.
+// SetMark adds a mark with a plugin's decision to a message. If the message has too many tags, the first mark is removed.
 func SetMark(m *Message, k Mark, by string) {
 	tag := k.tag(by)
 	all := strings.Fields(string(m.Tags()))
@@ -62,7 +62,7 @@ func SetMark(m *Message, k Mark, by string) {
 	m.SetTags([]byte(strings.Join(all, " ")))
 }
 
-// MarkOf returns the last mark of a message and the plugin that it names; "": it has none.
+// MarkOf returns the last mark of a message and the plugin that it names; "": the message has no mark.
 func MarkOf(m *Message) (k Mark, by string) {
 	for tag := range bytes.FieldsSeq(m.Tags()) {
 		if last, name := ReadMark(string(tag)); last != "" {
@@ -72,7 +72,7 @@ func MarkOf(m *Message) (k Mark, by string) {
 	return k, by
 }
 
-// IsHeldBy reports whether a plugin has held a message, which an operator has released if it goes on.
+// IsHeldBy reports whether a plugin has held a message. If the message continues, an operator has released it.
 func IsHeldBy(m *Message, by string) bool {
 	return len(m.Tags()) > 0 && HasTag(m.Tags(), Held.tag(by))
 }
@@ -83,10 +83,10 @@ func isMark(tag string) bool { k, _ := ReadMark(tag); return k != "" }
 // the message does not change.
 func (m *Message) Tags() []byte { return partOf(m, hasTags) }
 
-// SetTags sets what Tags of another message has returned.
+// SetTags sets tags that Tags of another message has returned.
 func (m *Message) SetTags(tags []byte) { setPart(m, hasTags, tags) }
 
-// HasTag reports whether one of some tags is among those that Tags has returned. It does not allocate.
+// HasTag reports whether tags, which Tags has returned, contain one of some tags. It does not allocate.
 func HasTag(tags []byte, some ...string) bool {
 	for rest := tags; len(rest) > 0; {
 		var one []byte
@@ -100,7 +100,7 @@ func HasTag(tags []byte, some ...string) bool {
 	return false
 }
 
-// AddTag gives a message a tag. It reports false if IsTag does, or if the message has as many as it may.
+// AddTag adds a tag to a message. It reports false if the text is no valid tag, or if the message has too many tags.
 func AddTag(m *Message, tag string) bool {
 	if !IsTag(tag) {
 		return false
@@ -119,8 +119,8 @@ func AddTag(m *Message, tag string) bool {
 	return true
 }
 
-// IsTag reports whether a text may be a tag: small letters of ASCII, digits and any of _.:-, from 1 to MaxTag of them. Marks
-// may not.
+// IsTag reports whether a text may be a tag: small letters of ASCII, digits and any of _.:-, from 1 to MaxTag
+// of them. Marks are not valid here.
 func IsTag(text string) bool {
 	const more = "_.:-"
 	return text != "" && len(text) <= MaxTag && !isMark(text) && strings.IndexFunc(text, func(r rune) bool {

@@ -5,8 +5,9 @@ import (
 	"slices"
 )
 
-// The tail of a message is what few messages have: what its client has submitted, its tags, and its price, in this order. Each
-// stands after its length in two octets. The flags in the message's protocol say which of them it has.
+// The tail of a message contains data that few messages have: what the client has submitted, the tags, and
+// the price, in this order. Each part follows its length, which has two octets. Flags in the message's
+// protocol show which parts exist.
 const (
 	hasSubmitted Protocol = 0x80
 	hasTags      Protocol = 0x40
@@ -17,7 +18,7 @@ const (
 // LastProtocol is the highest number that a protocol may have.
 const LastProtocol = hasPrice - 1
 
-// A tail is one that was cut off.
+// A tail is a tail that was cut off a message.
 type tail struct {
 	octets []byte
 	has    Protocol
@@ -25,7 +26,7 @@ type tail struct {
 
 func (m *Message) tailAt() int { return m.nativeAt() + int(m.native) }
 
-// storageOf returns the octets of a message and what lies behind them.
+// storageOf returns the octets of a message and the storage behind them.
 func storageOf(m *Message) []byte {
 	if m.isSpilled() {
 		return *m.spill
@@ -33,7 +34,7 @@ func storageOf(m *Message) []byte {
 	return m.inline[:]
 }
 
-// tailLen returns how many octets it takes, with its lengths.
+// tailLen returns the length of the tail in octets, including the lengths of its parts.
 func (m *Message) tailLen() (n int) {
 	if m.protocol&inTail == 0 {
 		return 0
@@ -46,7 +47,7 @@ func (m *Message) tailLen() (n int) {
 	return n
 }
 
-// tail returns a copy of it.
+// tail returns a copy of the message's tail.
 func (m *Message) tail() tail {
 	if m.protocol&inTail == 0 {
 		return tail{}
@@ -54,7 +55,7 @@ func (m *Message) tail() tail {
 	return tail{slices.Clone(m.octets()[m.tailAt():]), m.protocol & inTail}
 }
 
-// cutTail removes and returns it, so that what lies before it can change.
+// cutTail removes and returns the tail, so that the octets before it can change.
 func (m *Message) cutTail() tail {
 	t := m.tail()
 	if m.protocol &^= inTail; t.has != 0 && m.isSpilled() {
@@ -63,7 +64,7 @@ func (m *Message) cutTail() tail {
 	return t
 }
 
-// putTail adds it again.
+// putTail appends the tail again.
 func (m *Message) putTail(t tail) {
 	if t.has == 0 {
 		return
@@ -78,7 +79,7 @@ func (m *Message) putTail(t tail) {
 	m.protocol |= t.has
 }
 
-// partOf returns a part of a message's tail, nil if there is none.
+// partOf returns a part of a message's tail, nil if the tail lacks it.
 func partOf(m *Message, wanted Protocol) []byte {
 	if m.protocol&wanted == 0 {
 		return nil
@@ -96,7 +97,7 @@ func partOf(m *Message, wanted Protocol) []byte {
 	}
 }
 
-// setPart sets a part of a message's tail, or removes it if it is empty. One that is too long is left out.
+// setPart sets a part of a message's tail, or removes the part if b is empty. A part that is too long is not stored.
 func setPart(m *Message, wanted Protocol, b []byte) {
 	var t tail
 	for part := hasSubmitted; part >= hasPrice; part >>= 1 {

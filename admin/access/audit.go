@@ -16,23 +16,24 @@ import (
 	"pmg/gateway/node"
 )
 
-// Bounds on what a request to change something has, and on what the audit log has of its answer.
+// Bounds on the content of a request that changes something, and on the part of its answer in the audit log.
 const (
 	maxForm   = 64 << 10
-	maxBody   = 17 << 20 // of what is no form, such as a list of prices; nobody reads it whose caller is not known
+	maxBody   = 17 << 20 // limit of a body that is no form, such as a list of prices; bodies of unknown callers are not read
 	maxReason = 300
 )
 
-// The names of parameters of which the audit log does not show the values: the text of a message, options with secrets in them,
-// and rows that may be many.
+// The names of parameters whose values the audit log does not show: the text of a message, options with
+// secrets, and rows, which may be many.
 const (
 	Text    = "message"
 	Options = "options"
 	Rows    = "rows"
 )
 
-// shown are the names of the parameters that the audit log shows, with their values. It says of others only that they were
-// there: a body that is no form may have secrets in what would be a name.
+// shown returns the names of the parameters that the audit log shows with their values. The log only notes
+// that other parameters were given. Their names are not shown, because a body that is no form may have
+// secrets in place of names.
 func shown() []string {
 	return []string{
 		"account", "after", "amount", "back", "before", "by", "change", "column", "comment", "compare", "connector", "day",
@@ -43,7 +44,7 @@ func shown() []string {
 	}
 }
 
-// Private returns the names of the parameters whose values the audit log does not show, only that they were given.
+// Private returns the names of the parameters whose values the audit log does not show. The log only notes that they were given.
 func Private() []string { return []string{"password", "number", Text, Options, Rows, "code"} }
 
 // parametersOf returns the parameters of a request as the audit log shows them.
@@ -62,15 +63,15 @@ func parametersOf(all url.Values) url.Values {
 	return of
 }
 
-// An Audit writes a line for each request that needs more than the scope Look or is no GET, also if it was refused:
-// who, what, before, after, and the result. Of those whose caller is not known it writes one a minute for each address.
-// Lines have no texts of messages, and no passwords.
+// An Audit writes a line for each request that is no GET or needs more than the scope Look, including refused
+// requests: who, what, before, after, and the result. For unknown callers it writes one line a minute and
+// address. Lines contain no texts of messages and no passwords.
 type Audit struct {
 	log  zerolog.Logger
 	news node.Repeats
 }
 
-// NewAudit returns an audit log in a file, or in the gateway's own log if there is none.
+// NewAudit returns an audit log in a file, or in the gateway's own log if file is "".
 func NewAudit(file string, log zerolog.Logger) (*Audit, error) {
 	if file == "" {
 		return &Audit{log: log}, nil
@@ -89,7 +90,7 @@ type auditFile struct {
 	log  zerolog.Logger
 }
 
-// Write appends a line. One that cannot be written goes to the gateway's own log.
+// Write appends a line. A line that cannot be written goes to the gateway's own log.
 func (f *auditFile) Write(line []byte) (int, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -106,7 +107,7 @@ func (f *auditFile) Write(line []byte) (int, error) {
 	return len(line), err
 }
 
-// A deed is what is known of a request while it is served.
+// A deed is the audit log's record of a request while the request is served.
 type deed struct {
 	http.ResponseWriter
 	isAct         bool
@@ -136,7 +137,7 @@ func (d *deed) Unwrap() http.ResponseWriter { return d.ResponseWriter }
 func deedOf(r *http.Request) *deed {
 	d, _ := r.Context().Value(deedKey).(*deed)
 	if d == nil {
-		d = new(deed) // nobody writes it
+		d = new(deed) // the entry is not written
 	}
 	return d
 }
@@ -144,7 +145,7 @@ func deedOf(r *http.Request) *deed {
 // MarkAudited records a read-only request in the audit log, because it returns private data.
 func MarkAudited(r *http.Request) { deedOf(r).isAct = true }
 
-// MarkAuditedNow is MarkAudited for a request that may last: its line is written now.
+// MarkAuditedNow is MarkAudited for a long request: the line is written immediately.
 func MarkAuditedNow(r *http.Request) {
 	if d := deedOf(r); d.write != nil {
 		d.write()
@@ -152,8 +153,7 @@ func MarkAuditedNow(r *http.Request) {
 	}
 }
 
-// Named sets the name by which the audit log calls the action of a request. Without it that is its
-// path.
+// Named sets the name by which the audit log calls the action of a request. The default is the request's path.
 func Named(r *http.Request, name string) { deedOf(r).name = name }
 
 // LoggedIn records who has logged in with a request.
@@ -161,14 +161,14 @@ func LoggedIn(r *http.Request, name string) {
 	deedOf(r).caller = Caller{Login: name, From: r.RemoteAddr, Scope: Look}
 }
 
-// Before records what was there before a request has changed it.
+// Before records the state before a request's change.
 func Before(r *http.Request, v any) { deedOf(r).before = v }
 
-// After records what a request has done.
+// After records the effect of a request.
 func After(r *http.Request, v any) { deedOf(r).after = v }
 
-// Handler serves requests, and records those that change something. The bodies of those for which hasForm is true are forms,
-// whatever type they have; others are read by those who serve them alone.
+// Handler serves requests, and records those that change something. A body for which hasForm is true is read
+// as a form, whatever its type; other bodies are read only by the handler.
 func (a *Audit) Handler(h http.Handler, hasForm func(*http.Request) bool) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		one := &deed{ResponseWriter: w, code: http.StatusOK, isAct: r.Method != http.MethodGet && r.Method != http.MethodHead}
@@ -176,10 +176,10 @@ func (a *Audit) Handler(h http.Handler, hasForm func(*http.Request) bool) http.H
 		if hasForm(r) {
 			room = maxForm
 		} else {
-			r.PostForm = url.Values{} // so that nobody reads the body as a form
+			r.PostForm = url.Values{} // an empty form, so that nobody reads the body as a form
 		}
 		if r.Body = http.MaxBytesReader(w, r.Body, room); one.isAct {
-			if err := r.ParseForm(); err != nil { // a part of the parameters may ask for more than all of them
+			if err := r.ParseForm(); err != nil { // a part of the parameters may ask for more than the complete parameters
 				http.Error(w, "cannot read the request: "+err.Error(), http.StatusBadRequest)
 				return
 			}
@@ -192,11 +192,11 @@ func (a *Audit) Handler(h http.Handler, hasForm func(*http.Request) bool) http.H
 	})
 }
 
-// unknown is how the log names those who have not logged in.
+// unknown is the name of callers who have not logged in.
 const unknown = "unknown"
 
-// Record writes a line for what somebody has done elsewhere. For strangers it writes one line a minute and network, because they
-// may fail to log in as often as they like.
+// Record writes a line for an action that somebody has taken elsewhere. For strangers it writes one line a
+// minute and network, because they may fail to log in as often as they like.
 func (a *Audit) Record(who, from, act string, parameters map[string]string, result string) {
 	if who == unknown && !a.news.First(act+" "+network(from)) {
 		return

@@ -17,7 +17,7 @@ import (
 	"pmg/internal/token"
 )
 
-// A Scope is what somebody may ask for. Each has those before it.
+// A Scope is a set of requests that a caller may make. Each scope includes those before it.
 type Scope int
 
 // The scopes.
@@ -63,13 +63,14 @@ func (c Caller) String() string {
 	return c.From
 }
 
-// Owner names the caller wherever he asks from, for what callers have a share of.
+// Owner returns the name under which the caller shares limited places, wherever the caller's requests come from.
 func (c Caller) Owner() string {
 	c.From = ""
 	return c.String()
 }
 
-// SeesTexts reports whether the caller may see the texts of messages. A request asks for them, and is in the audit log then.
+// SeesTexts reports whether the caller may see the texts of messages. Texts are shown only on request, and
+// the request is in the audit log.
 func (c Caller) SeesTexts() bool { return c.Scope >= Operate }
 
 type contextKey int
@@ -115,13 +116,13 @@ func peerID(c *net.UnixConn) (uid uint32, err error) {
 	return uid, err
 }
 
-// A Guard passes a request on if its caller has the scope that it needs.
+// A Guard passes a request on if the caller has the scope that the request needs.
 type Guard struct {
 	Sessions *Sessions
 
 	tokens func() []config.Token
 	log    zerolog.Logger
-	news   node.Repeats // refusals, by where they come from
+	news   node.Repeats // refusals, by origin
 }
 
 // NewGuard returns a guard that knows the tokens which a function returns, and sessions.
@@ -129,7 +130,7 @@ func NewGuard(tokens func() []config.Token, sessions *Sessions, log zerolog.Logg
 	return &Guard{Sessions: sessions, tokens: tokens, log: log}
 }
 
-// May serves the requests of those who have a scope.
+// May serves the requests of callers who have a scope.
 func (g *Guard) May(needed Scope, h http.Handler) http.Handler {
 	return g.may(needed, h, func(w http.ResponseWriter, r *http.Request, wrong string) {
 		g.refused(r, wrong)
@@ -142,7 +143,7 @@ func (g *Guard) May(needed Scope, h http.Handler) http.Handler {
 	})
 }
 
-// MayOrLogin serves the requests of those who have a scope, and leads the others to a page where they log in.
+// MayOrLogin serves the requests of callers who have a scope, and redirects the others to the login.
 func (g *Guard) MayOrLogin(needed Scope, h http.Handler, login func(http.ResponseWriter, *http.Request)) http.Handler {
 	return g.may(needed, h, func(w http.ResponseWriter, r *http.Request, _ string) { login(w, r) })
 }
@@ -187,13 +188,13 @@ func Forbid(w http.ResponseWriter, c Caller, needed Scope) {
 	)
 }
 
-// StillAllowed reports whether the caller of a long request still has its scope. It is for requests that last.
+// StillAllowed reports whether the caller of a long request still has the scope of the request.
 func (g *Guard) StillAllowed(r *http.Request) bool {
 	now, wrong := g.caller(r)
 	return wrong == "" && now.Scope >= CallerOf(r).Scope
 }
 
-// caller returns who sends a request, or why nobody may who sends that.
+// caller returns the sender of a request, or the reason why the request has no valid sender.
 func (g *Guard) caller(r *http.Request) (c Caller, wrong string) {
 	if name, ok := r.Context().Value(peerKey).(string); ok {
 		return Caller{User: name, Scope: Administer}, ""
@@ -231,7 +232,7 @@ func onLoopback(r *http.Request) bool {
 	return ok && local.IP.IsLoopback()
 }
 
-// network returns what refusals are counted under: the address of an address and a port, as for logins of clients.
+// network returns the key under which refusals are counted: the address of an address and a port, as for logins of clients.
 func network(from string) string {
 	a, err := netip.ParseAddrPort(from)
 	if err != nil {

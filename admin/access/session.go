@@ -20,47 +20,47 @@ import (
 const (
 	mostSessions = 1000
 
-	mostSessionsOf = 50 // of one user
-	freeAttempts   = 5  // failed logins of an address that cost nothing; each further one doubles the wait
+	mostSessionsOf = 50 // sessions of one user
+	freeAttempts   = 5  // failed logins of an address that cause no wait; each further failure doubles the wait
 	longestWait    = 5 * time.Minute
 	forgetAfter    = 15 * time.Minute // without a failure
 	mostAddresses  = 10000
 	maxPassword    = 255
-	atATime        = 2  // passwords that are compared, each of which takes 19 MiB
-	mostLogins     = 32 // that wait for it
+	atATime        = 2  // passwords that are compared concurrently; a comparison takes 19 MiB
+	mostLogins     = 32 // logins that wait for a comparison
 )
 
-// A login is what a session has of its user.
+// A login is the data of a user in a session.
 type login struct {
 	user     string
-	password string       // the hash, so that a session ends when the password changes
+	password string       // hash of the password, so that a session ends when the password changes
 	other    *config.User // of a login elsewhere; password is the proof of the place then
 }
 
-// failures are those of an address.
+// failures are the failed logins of an address.
 type failures struct {
 	count int
 	last  time.Time
 }
 
-// Sessions are those of the operators' browsers.
+// Sessions are the sessions of the operators' browsers.
 type Sessions struct {
 	IsSecure func(*http.Request) bool // whether browsers use TLS for a request: here, or at a proxy
 
 	logins *browser.Sessions[login]
 	users  func() []config.User
-	proof  func() string // of the server where users log in elsewhere, "" if there is none
+	proof  func() string // returns the proof of the server where users log in; "": there is no such server
 	now    func() time.Time
 	turns  *turns.Turns[netip.Prefix] // for comparing passwords
 
-	nobody func() []byte // the hash that a password is compared with if nobody has the name, so that the time does not reveal it
+	nobody func() []byte // the hash for unknown names, so that the duration does not reveal which names exist
 
 	mu     sync.Mutex
 	failed map[string]failures // by address
 }
 
-// NewSessions returns the sessions of the users that a function returns. Those who log in elsewhere stay logged in while what a
-// second function returns is the same.
+// NewSessions returns the sessions of the users that the function users returns. Users who log in elsewhere
+// stay logged in until the result of the second function changes.
 func NewSessions(users func() []config.User, elsewhere func() *config.OIDC, now func() time.Time) *Sessions {
 	secure := func(r *http.Request) bool { return browser.IsSecure(r) || elsewhere().IsSecure(r.Host) }
 	return &Sessions{
@@ -75,7 +75,7 @@ func NewSessions(users func() []config.User, elsewhere func() *config.OIDC, now 
 	}
 }
 
-// Wait returns for how long an address may not log in, because it has failed too often.
+// Wait returns the time for which an address may not log in, because of too many failures.
 func (s *Sessions) Wait(from string) time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -87,16 +87,16 @@ func (s *Sessions) Wait(from string) time.Duration {
 	return max(0, f.last.Add(wait).Sub(s.now()))
 }
 
-// ErrCrowded says that too many passwords wait until they are compared.
+// ErrCrowded means that too many logins wait for the comparison of their passwords.
 var ErrCrowded = errors.New("too many logins are being looked at")
 
-// Begin logs a user in who comes from an address, and returns the value of the cookie. It is "" if the name or the password
-// is wrong, if the address must wait, or if the request ends.
+// Begin logs a user in who comes from an address, and returns the value of the cookie. It returns "" if the
+// name or the password is wrong, if the address must wait, or if the request ends.
 func (s *Sessions) Begin(ctx context.Context, from, name, password string) (string, error) {
 	if s.Wait(from) > 0 || len(password) > maxPassword {
 		return "", nil
 	}
-	at, _ := netip.ParseAddrPort(from) // those over the socket are one network
+	at, _ := netip.ParseAddrPort(from) // all clients of the socket count as one network
 	if !s.turns.Take(turns.Network(at.Addr()), ctx.Done()) {
 		return "", ErrCrowded
 	}
@@ -124,7 +124,7 @@ func (s *Sessions) BeginOther(name, scope, proof string) string {
 	return s.logins.Begin(login{user: name, password: proof, other: &config.User{Name: name, Scope: scope}})
 }
 
-// IsOpen reports whether nobody can log in: there are no users, here or elsewhere.
+// IsOpen reports whether no login exists: the configuration has no users, here or elsewhere.
 func (s *Sessions) IsOpen() bool { return len(s.users()) == 0 && s.proof() == "" }
 
 // fail counts a failure of an address. The caller holds the lock.
@@ -138,7 +138,7 @@ func (s *Sessions) fail(address string) {
 		}
 	}
 	f := s.failed[address]
-	if f.count == 0 && len(s.failed) >= mostAddresses { // the wait of those that are known must not be shortened by others
+	if f.count == 0 && len(s.failed) >= mostAddresses { // other addresses must not shorten the wait of the known addresses
 		address = "others"
 		f = s.failed[address]
 	}
@@ -158,7 +158,7 @@ func (s *Sessions) user(name string) *config.User {
 	return &all[i]
 }
 
-// find returns the user of the session of a request, nil if it has none that goes on.
+// find returns the user of a request's session, nil if the request has no valid session.
 func (s *Sessions) find(r *http.Request) *config.User {
 	var u *config.User
 	_, ok := s.logins.Find(r, func(l login) bool {

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// maxSocketDir is how long the directory of a socket may be: the name of a socket has at most 104
-// octets on some systems, and it is made under a longer name than its own.
+// maxSocketDir is the limit of the length of a socket's directory: the name of a socket has at most 104
+// octets on some systems, and the socket is first created under a name longer than its own.
 const maxSocketDir = 85
 
 // A socket removes its file when it is closed.
@@ -20,8 +20,8 @@ type socket struct {
 	path string
 }
 
-// Listen listens on a unix socket that its owner alone may open. The socket of a process that has died is
-// replaced. It gets its name when it has its mode, so that nobody else can ever open it.
+// Listen listens on a unix socket that only its owner may open. It replaces the socket of a process that has
+// died. The socket gets its name after its mode, so that nobody else can ever open it.
 func Listen(path string) (net.Listener, error) {
 	if len(filepath.Dir(path)) > maxSocketDir {
 		return nil, fmt.Errorf(
@@ -51,8 +51,7 @@ func Listen(path string) (net.Listener, error) {
 	return &socket{l, path}, nil
 }
 
-// checkFree returns an error if there is a file of that name, unless it is the socket of a process that has
-// died.
+// checkFree returns an error if a file has the name, unless the file is the socket of a process that has died.
 func checkFree(path string) error {
 	info, err := os.Lstat(path)
 	switch {
@@ -71,5 +70,5 @@ func checkFree(path string) error {
 	return nil
 }
 
-// Close removes the file first: behind the end of the listener it may be another process's.
+// Close removes the file before it closes the listener: afterwards the file may be another process's.
 func (s *socket) Close() error { return errors.Join(os.Remove(s.path), s.Listener.Close()) }

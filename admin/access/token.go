@@ -7,7 +7,7 @@ import (
 	"pmg/internal/token"
 )
 
-// find returns the row of a token, nil if there is none. The time it takes does not depend on the token.
+// find returns the row of a token, nil if no row matches. The duration does not depend on the token.
 func find(tokens []config.Token, text string) (found *config.Token) {
 	hash := []byte(token.Hash(text))
 	for i := range tokens {

@@ -9,30 +9,31 @@ import (
 // How much is kept: an hour.
 const (
 	Period = 10 * time.Second // between two samples
-	Length = 360              // samples that are kept
+	Length = 360              // number of samples that are kept
 )
 
 // A Recorder keeps the samples of a gateway.
 type Recorder struct {
-	of   string // what has samples beside the whole, as JSON names it: connector or account
+	of   string // kind of the objects that have samples, as in JSON: connector or account
 	read func() Reading
 
 	mu         sync.Mutex
-	at         time.Time     // of the last reading; zero: there was none
+	at         time.Time     // time of the last reading; zero: nothing was read yet
 	taken      int           // samples since the start
-	times      [Length]int64 // of the samples, in seconds since 1970; each is later than the one before
+	times      [Length]int64 // times of the samples, in Unix seconds, ascending
 	whole      [Length]Sample
-	connectors map[string]*ring // or accounts
+	connectors map[string]*ring // rings of the objects by name: connectors or accounts
 }
 
-// A ring has the samples of a connector in the places of those of the whole.
+// A ring contains the samples of a connector, at the same indexes as the samples of the whole gateway.
 type ring struct {
-	from    int    // the number of its first sample
+	from    int    // number of the ring's first sample
 	before  Counts // at the last reading
 	samples [Length]Sample
 }
 
-// New returns a recorder without samples. It makes them of what read returns. of says of what: connectors or accounts.
+// New returns a recorder without samples. The recorder makes samples of the readings that read returns. of is
+// the kind of the objects with samples: connectors or accounts.
 func New(of string, read func() Reading) *Recorder {
 	return &Recorder{of: of, read: read, connectors: map[string]*ring{}}
 }
@@ -43,7 +44,7 @@ const (
 	OfAccounts   = "account"
 )
 
-// Of returns what has samples beside the whole.
+// Of returns the kind of the objects with samples.
 func (r *Recorder) Of() string { return r.of }
 
 // Run makes samples until ctx ends.
@@ -60,8 +61,8 @@ func (r *Recorder) Run(ctx context.Context) {
 	}
 }
 
-// Sample makes a sample of the time since the last reading. The first reading is the one that others are compared with; so is the
-// first at each connector.
+// Sample makes a sample of the time since the last reading. The first reading, and the first of each
+// connector, only serves for the comparison with the next.
 func (r *Recorder) Sample(now time.Time) {
 	reading := r.read()
 	r.mu.Lock()

@@ -13,9 +13,9 @@ const (
 	Out             // messages sent, a second
 	Receipts        // receipts of SMSCs, a second
 	Refused         // messages refused, a second
-	Waiting         // messages that wait; of the whole: those for SMSCs
+	Waiting         // messages that wait; in the sample of the whole gateway: those for SMSCs
 	Oldest          // age of the next message to be sent, in seconds
-	Median          // time of the answers to messages, in seconds: half of them came in less
+	Median          // median of the time to the answer to a message, in seconds
 	P95             // the same of 95 in 100
 	Clients         // receipts, messages and events for clients that wait, of the whole alone
 	Memory          // octets, of the whole alone
@@ -31,7 +31,7 @@ func Names() [figures]string {
 	}
 }
 
-// A Sample is the figures of a connector, or of the whole, at one time. A figure that is not known is NaN.
+// A Sample contains the figures of a connector, or of the whole gateway, at one time. The value of an unknown figure is NaN.
 type Sample [figures]float32
 
 // unknown is the value of a figure that is not known.
@@ -40,17 +40,17 @@ func unknown() float32 { return float32(math.NaN()) }
 // Known reports whether a figure is known.
 func (s *Sample) Known(figure int) bool { return s[figure] == s[figure] }
 
-// A Reading is what a gateway has counted when a sample is made.
+// A Reading is the counters of a gateway at the time of a sample.
 type Reading struct {
 	Memory     int64
-	Oldest     float64 // seconds: of what waits for SMSCs
+	Oldest     float64 // age of the oldest message that waits for an SMSC, in seconds
 	Connectors []Counts
 }
 
-// Counts are the figures of a connector: counters since its start, and what waits now.
+// Counts are the figures of a connector: counters since its start, and messages that wait now.
 type Counts struct {
 	Name     string
-	Out      bool  // it leads to an SMSC: the sum counts its sent messages and its answers
+	Out      bool  // the connector leads to an SMSC: its sent messages and answers count in the sum
 	Accepted int64 // without receipts
 	Sent     int64
 	Receipts int64
@@ -71,7 +71,7 @@ func AnswersOf(h *connector.Histogram) (a Answers) {
 	return a
 }
 
-// sample returns the sample of a connector whose counts were others before, and the answers that came since then.
+// sample returns the sample of a connector from its earlier counts, and the answers since then.
 func (c *Counts) sample(before *Counts, passed time.Duration) (s Sample, answers Answers) {
 	rate := func(n, before int64) float32 { return float32(float64(max(0, n-before)) / passed.Seconds()) }
 	for i, n := range c.Answers {
@@ -84,7 +84,7 @@ func (c *Counts) sample(before *Counts, passed time.Duration) (s Sample, answers
 	return s, answers
 }
 
-// quantile returns the time, in seconds, in which a part of the answers came. In a bucket they count as evenly spread.
+// quantile returns the time, in seconds, within which a part of the answers came. Answers in a bucket count as evenly spread.
 func (a *Answers) quantile(part float64) float32 {
 	var all int64
 	for _, n := range a {

@@ -7,12 +7,13 @@ import (
 
 // A Series is the samples of a connector or of an account, or of the whole, in the order of time.
 type Series struct {
-	Of, Name string  // such as connector and its name; no name: the whole
+	Of, Name string  // kind and name, such as connector and the connector's name; an empty name: the whole gateway
 	Times    []int64 // seconds since 1970
 	Samples  []Sample
 }
 
-// Series returns the samples of a connector or of an account, and of the whole if it has no name. It is nil if there are none.
+// Series returns the samples of a connector or of an account, or of the whole gateway if name is "". It
+// returns nil if there are no samples.
 func (r *Recorder) Series(name string) *Series {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -31,7 +32,7 @@ func (r *Recorder) Series(name string) *Series {
 	return s
 }
 
-// Latest returns the last sample of a connector, or of the whole, of which nothing is known if there is none.
+// Latest returns the last sample of a connector, or of the whole gateway. Without samples all figures are unknown.
 func (r *Recorder) Latest(connector string) Sample {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -47,7 +48,7 @@ func (r *Recorder) Latest(connector string) Sample {
 	return samples[(r.taken-1)%Length]
 }
 
-// Latest returns the last sample, of which nothing is known if there is none.
+// Latest returns the last sample. Without samples all figures are unknown.
 func (s *Series) Latest() (last Sample) {
 	if n := len(s.Samples); n > 0 {
 		return s.Samples[n-1]
@@ -77,7 +78,7 @@ func (c column) MarshalJSON() ([]byte, error) {
 	return append(b, ']'), nil
 }
 
-// MarshalJSON writes a list for each figure, and one of the times.
+// MarshalJSON writes a list for each figure, and a list of the times.
 func (s *Series) MarshalJSON() ([]byte, error) {
 	columns := map[string]any{"period_seconds": Period.Seconds(), "time": append([]int64{}, s.Times...)}
 	if s.Name != "" {

@@ -30,14 +30,14 @@ type api struct {
 	edit   Edit
 }
 
-// A route is a method and a path below admin.Base, and what serves it.
+// A route is a method and a path below admin.Base, with its handler.
 type route struct {
 	pattern string
 	scope   access.Scope
 	serve   func(*api, http.ResponseWriter, *http.Request) error
 }
 
-// table returns what is served.
+// table returns the routes of the API.
 func table() []route {
 	return []route{
 		{"GET /{kind}", access.Look, (*api).list},
@@ -56,7 +56,7 @@ func table() []route {
 	}
 }
 
-// Routes returns what adds the API to the paths of a server.
+// Routes returns the function that adds the API to the paths of a server.
 func Routes(edit Edit) admin.Routes {
 	return func(server *admin.Server, m *http.ServeMux) {
 		a := &api{server, edit}
@@ -88,7 +88,7 @@ func Routes(edit Edit) admin.Routes {
 // editTime is how long a change may take: with many accounts a reload takes seconds.
 const editTime = time.Minute
 
-// handler serves a route, and answers what it refuses with a problem.
+// handler serves a route, and answers refused requests with a problem.
 func (a *api) handler(kind string, ro route) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if kind != "" {
@@ -114,7 +114,7 @@ func (a *api) dir() *managed.Dir { return managed.Open(a.config().Managed.Dir) }
 
 func refuse(status int, text string) error { return &editor.Refusal{Status: status, Text: text} }
 
-// A problem is the answer to a request that is refused (RFC 9457).
+// A problem is the answer to a refused request (RFC 9457).
 type problem struct {
 	Type     string  `json:"type"`
 	Title    string  `json:"title"`
@@ -123,7 +123,7 @@ type problem struct {
 	Problems []field `json:"problems,omitempty"`
 }
 
-// A field is what is wrong with an option.
+// A field is the problem of an option.
 type field struct {
 	Option string `json:"option,omitempty"`
 	Detail string `json:"detail"`
@@ -131,13 +131,13 @@ type field struct {
 	Line   int    `json:"line,omitempty"`
 }
 
-// refused answers a request with why it is refused.
+// refused answers a request with the reason of the refusal.
 func (a *api) refused(w http.ResponseWriter, err error) {
 	p := problem{Type: "about:blank", Status: http.StatusInternalServerError, Detail: err.Error()}
 	var r *editor.Refusal
 	if errors.As(err, &r) {
 		p.Status, p.Detail = r.Status, r.Text
-		local := strings.NewReplacer(a.config().Managed.Dir+"/", "") // callers know files by their names alone
+		local := strings.NewReplacer(a.config().Managed.Dir+"/", "") // callers know only the file names
 		for _, one := range r.Problems {
 			file := local.Replace(one.File)
 			if filepath.IsAbs(file) {

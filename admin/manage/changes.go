@@ -9,7 +9,7 @@ import (
 	"pmg/config/managed/editor"
 )
 
-// changes lists the history, of ?file= or of all, the last change first, those before ?before=.
+// changes lists the history, the latest change first: ?file= selects a file, ?before= the changes with lower numbers.
 func (a *api) changes(w http.ResponseWriter, r *http.Request) error {
 	before, _ := strconv.Atoi(r.FormValue("before"))
 	all, err := a.dir().History(r.FormValue("file"), before, usualRows)
@@ -22,14 +22,14 @@ func (a *api) changes(w http.ResponseWriter, r *http.Request) error {
 	return answer(w, http.StatusOK, map[string]any{"changes": all})
 }
 
-// A past is a change, and what there was before it.
+// A past is a change, with the contents before the change.
 type past struct {
 	managed.Change
 	Options editor.Options `json:"options,omitempty"` // without secrets
 	Rows    string         `json:"rows,omitempty"`
 }
 
-// change shows one of the history.
+// change shows one change of the history.
 func (a *api) change(w http.ResponseWriter, r *http.Request) error {
 	n, err := strconv.Atoi(r.PathValue("number"))
 	if err != nil {
@@ -51,7 +51,7 @@ func (a *api) change(w http.ResponseWriter, r *http.Request) error {
 	return answer(w, http.StatusOK, p)
 }
 
-// revert makes a file what it was before a change.
+// revert restores the contents that a file had before a change.
 func (a *api) revert(w http.ResponseWriter, r *http.Request) error {
 	n, err := strconv.Atoi(r.PathValue("number"))
 	if err != nil {

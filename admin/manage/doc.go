@@ -1,9 +1,10 @@
-// Package manage serves the API by which accounts, routes, lists and prices are changed, which are files of managed.dir. Its
-// contract is openapi.json, and docs/managed.md has examples.
+// Package manage serves the API that changes accounts, routes, lists and prices, which are files of
+// managed.dir. The contract of the API is openapi.json, and docs/managed.md has examples.
 //
-// A request is answered with JSON, and one that is refused with a problem (RFC 9457) that names the options. A caller with the
-// scope look may read, and one with administer may write. Passwords are written and never read. What a file of the gateway has
-// is named by its tag (ETag), and If-Match keeps two editors from overwriting each other.
+// The answer to a request is JSON, and the answer to a refused request is a problem (RFC 9457) that names the
+// options. A caller with the scope look may read, and a caller with administer may write. Passwords are
+// written and never read. The contents of a file are identified by a tag (ETag), and If-Match prevents two
+// editors from overwriting each other's changes.
 //
 // # Start reading
 //

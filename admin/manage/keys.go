@@ -10,11 +10,10 @@ import (
 // A newKey is the answer to a request to make a key.
 type newKey struct {
 	editor.Result
-	Key string `json:"key"` // which is shown only now
+	Key string `json:"key"` // the key, which is shown only in this answer
 }
 
-// addKey makes a key of an account, of the options that the request has: its name, and scopes, networks and expires if they
-// are to be.
+// addKey makes a key of an account from the options in the request: the key's name, and optionally scopes, networks and expires.
 func (a *api) addKey(w http.ResponseWriter, r *http.Request) error {
 	name := r.PathValue("name")
 	e, err := request(r, managed.OptionsFile(managed.Accounts, name))

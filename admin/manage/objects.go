@@ -15,7 +15,7 @@ import (
 	"pmg/config/managed/editor"
 )
 
-// A row is one of a list of accounts, routes or lists.
+// A row is an entry in the list of accounts, routes or lists.
 type row struct {
 	Name    string `json:"name"`
 	Defined string `json:"defined,omitempty"` // where the configuration does, which the API does not change
@@ -27,7 +27,7 @@ const (
 	mostRows  = 1000
 )
 
-// list lists the names of a kind, those behind ?after=.
+// list lists the names of a kind that follow ?after=.
 func (a *api) list(w http.ResponseWriter, r *http.Request) error {
 	kind, limit := r.PathValue("kind"), usualRows
 	if text := r.FormValue("limit"); text != "" {
@@ -56,7 +56,7 @@ func (a *api) list(w http.ResponseWriter, r *http.Request) error {
 	return answer(w, http.StatusOK, map[string]any{kind: rows, "next": next})
 }
 
-// names returns the names of all of a kind, sorted. Routes of the configuration have none.
+// names returns the sorted names of a kind. Routes of the configuration have no names.
 func (a *api) names(kind string) (names []string, err error) {
 	if names, err = a.dir().Names(kind); err != nil {
 		return nil, err
@@ -80,7 +80,7 @@ func (a *api) names(kind string) (names []string, err error) {
 	return slices.Compact(names), nil
 }
 
-// show shows the options of one, without secrets.
+// show shows the options of an object, without secrets.
 func (a *api) show(w http.ResponseWriter, r *http.Request) error {
 	kind, name := r.PathValue("kind"), r.PathValue("name")
 	if at := a.config().Defined(kind, name); at != "" {
@@ -102,7 +102,7 @@ func (a *api) show(w http.ResponseWriter, r *http.Request) error {
 	return answer(w, http.StatusOK, o.Mask())
 }
 
-// defined returns the options of what the configuration defines.
+// defined returns the options of an object that the configuration defines.
 func (a *api) defined(kind, name string) string {
 	cfg := a.config()
 	switch kind {
@@ -128,7 +128,7 @@ func (a *api) defined(kind, name string) string {
 	return ""
 }
 
-// read returns the contents of a file, and answers with its tag those who may write it: the tag is made of secrets, too.
+// read returns the contents of a file. Callers who may write the file also get its tag, which is made of secrets, too.
 func (a *api) read(w http.ResponseWriter, r *http.Request, file string) ([]byte, error) {
 	kind, name, ok := managed.Split(file)
 	if !ok {
@@ -144,17 +144,17 @@ func (a *api) read(w http.ResponseWriter, r *http.Request, file string) ([]byte,
 	return data, err
 }
 
-// put makes or replaces one.
+// put creates or replaces an object.
 func (a *api) put(w http.ResponseWriter, r *http.Request) error {
 	return a.write(w, r, editor.Options.Replacing)
 }
 
-// patch changes some options of one.
+// patch changes some options of an object.
 func (a *api) patch(w http.ResponseWriter, r *http.Request) error {
 	return a.write(w, r, editor.Options.Merging)
 }
 
-// write changes one by the options of a request.
+// write changes an object by the options in a request.
 func (a *api) write(
 	w http.ResponseWriter, r *http.Request, by func(o editor.Options, kind, name string) func([]byte) ([]byte, error),
 ) error {
@@ -173,7 +173,7 @@ func (a *api) write(
 	return a.do(w, r, e, nil)
 }
 
-// remove removes one.
+// remove removes an object.
 func (a *api) remove(w http.ResponseWriter, r *http.Request) error {
 	kind, name := r.PathValue("kind"), r.PathValue("name")
 	if a.config().Defined(kind, name) == "" {
@@ -195,7 +195,7 @@ func (a *api) remove(w http.ResponseWriter, r *http.Request) error {
 
 func nothing([]byte) ([]byte, error) { return nil, nil }
 
-// stays says what stays of an account that is removed.
+// stays returns notes about what remains of an account that is removed.
 func (a *api) stays(name string) (remarks []string) {
 	from, to := admin.Backlog(a.server, name)
 	if balance, _ := a.server.Gateway().Node.Origins.TallyOf(name).Credit.Balance(); balance != 0 {
@@ -210,7 +210,7 @@ func (a *api) stays(name string) (remarks []string) {
 	return remarks
 }
 
-// showRows shows the rows of one as they are.
+// showRows shows the rows of an object unchanged.
 func (a *api) showRows(w http.ResponseWriter, r *http.Request) error {
 	data, err := a.read(w, r, managed.RowsFile(r.PathValue("kind"), r.PathValue("name")))
 	if err != nil {
@@ -221,7 +221,7 @@ func (a *api) showRows(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// putRows replaces the rows of one.
+// putRows replaces the rows of an object.
 func (a *api) putRows(w http.ResponseWriter, r *http.Request) error {
 	e, err := request(r, managed.RowsFile(r.PathValue("kind"), r.PathValue("name")))
 	if err != nil {
@@ -239,7 +239,7 @@ func (a *api) putRows(w http.ResponseWriter, r *http.Request) error {
 	return a.do(w, r, e, nil)
 }
 
-// removeRows removes the rows of one that is gone.
+// removeRows removes the rows of an object that no longer exists.
 func (a *api) removeRows(w http.ResponseWriter, r *http.Request) error {
 	file := managed.RowsFile(r.PathValue("kind"), r.PathValue("name"))
 	if _, err := a.read(w, r, file); err != nil {

@@ -10,16 +10,17 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// The facts are what the server says of itself.
+// The facts are the server's metadata, as far as logins use them.
 type facts struct {
 	Methods []string `json:"token_endpoint_auth_methods_supported"`
 	Scopes  []string `json:"scopes_supported"`
 
-	styles []oauth2.AuthStyle // how clients show it their secret
+	styles []oauth2.AuthStyle // the ways in which clients authenticate at the server
 }
 
-// factsOf reads the facts. The secret is sent as HTTP Basic if the server does not say how (OpenID Connect Discovery §3). The
-// library would try one way after the other, with a code that the first attempt may have used up.
+// factsOf reads the facts. The secret is sent as HTTP Basic if the metadata lack the method (OpenID Connect
+// Discovery §3). The library would try one method after the other, with a code that the first attempt may
+// have used up.
 func factsOf(known *oidc.Provider) (says facts, err error) {
 	if err := known.Claims(&says); err != nil {
 		return says, fmt.Errorf("what the server of the organisation (admin.oidc.issuer) says of itself cannot be read: %w", err)
@@ -48,8 +49,9 @@ func sameStyles(a, b []oauth2.AuthStyle) bool {
 	return len(a) == len(b) && !slices.ContainsFunc(a, func(s oauth2.AuthStyle) bool { return !slices.Contains(b, s) })
 }
 
-// refused returns what is wrong with a login at whose code the server has answered with an error. A server that takes secrets in
-// two ways may take ours in one of them alone: after a refusal of the secret the next login uses the other.
+// refused returns the error of a login whose code the server has answered with an error. A server that
+// supports two methods of authentication may accept our secret in only one of them: after a refusal of the
+// secret, the next login uses the other method.
 func (p *Provider) refused(used *oauth2.Config, err error) error {
 	var answer *oauth2.RetrieveError
 	if !errors.As(err, &answer) {

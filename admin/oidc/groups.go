@@ -8,7 +8,7 @@ import (
 	"pmg/config"
 )
 
-// scopeOf returns the highest scope that one of the groups of a token has. The error says why there is none.
+// scopeOf returns the highest scope of the groups of a token. The error is the reason why the token has no scope.
 func scopeOf(c *config.OIDC, claims map[string]any) (string, error) {
 	claim, ok := find(claims, c.Claim)
 	if !ok {
@@ -33,8 +33,8 @@ func scopeOf(c *config.OIDC, claims map[string]any) (string, error) {
 	return scope, nil
 }
 
-// find returns the claim at a path, such as realm_access.roles. A name may itself have dots, as an address or a client's has,
-// so that each part of the path may be one.
+// find returns the claim at a path, such as realm_access.roles. A name may contain dots, as an address or a
+// client's name does, so that several parts of the path may be one name.
 func find(claims map[string]any, path string) (claim any, ok bool) {
 	if claim, ok = claims[path]; ok {
 		return claim, claim != nil

@@ -1,9 +1,9 @@
-// Package oidc logs operators in at the server of their organisation, with OpenID Connect.
+// Package oidc logs operators in at their organisation's server, with OpenID Connect.
 //
 //	Begin ──► the browser logs in at the server ──► End: a code ──► the server's token ──► a name and a scope
 //
-// What is known of a login between the two lies in a cookie of the browser, signed with a key of the process: a request without a
-// login takes no memory. Logins go on with the server's keys, which are read again after an hour.
+// The state of a login in progress is in a cookie of the browser, signed with a key of the process: a request
+// without a login needs no memory. Logins use the server's keys, which are read again after an hour.
 //
 // # Start reading
 //
@@ -45,20 +45,20 @@ const LoginTime = 10 * time.Minute
 // Bounds.
 const (
 	patience   = 10 * time.Second // for the server, at each login
-	fresh      = time.Hour        // how long what the server says of itself is believed
+	fresh      = time.Hour        // how long the server's metadata is cached
 	atATime    = 8                // logins that wait for the server
-	atATimeOf  = 3                // of these, those from one network
+	atATimeOf  = 3                // concurrent logins from one network
 	mostAnswer = 1 << 20          // octets of an answer of the server
 	mostName   = 100
 
 	mostRedirects = 3
 	mostClaimed   = 10_000 // values of a claim
-	mostSpent     = 10_000 // logins that have ended, while their cookies are valid
+	mostSpent     = 10_000 // completed logins that are remembered while their cookies are valid
 )
 
 // A Provider is the server of an organisation. It is safe for concurrent use.
 type Provider struct {
-	config func() *config.OIDC // in force; nil: there is none
+	config func() *config.OIDC // returns the configuration in force; nil: OIDC is not configured
 	now    func() time.Time
 	key    []byte // of cookies
 	client *http.Client
@@ -70,32 +70,32 @@ type Provider struct {
 	}
 
 	mu     sync.Mutex
-	known  *oidc.Provider // what the server has said of itself
+	known  *oidc.Provider // the server's cached metadata
 	of     string         // the issuer that this was
 	at     time.Time
-	styles []oauth2.AuthStyle   // how a client shows its secret there; the first one is used
-	scopes []string             // what it can be asked for
-	spent  map[string]time.Time // when the code of a login was used, by its state
+	styles []oauth2.AuthStyle   // the ways in which a client may authenticate at the server; the first one is used
+	scopes []string             // scopes that the server supports
+	spent  map[string]time.Time // when the code of a login was used, by state of the login
 }
 
 // New returns the provider of a configuration, which may change.
 func New(c func() *config.OIDC, now func() time.Time) *Provider {
 	p := &Provider{config: c, now: now, key: make([]byte, 32), spent: map[string]time.Time{}}
 	p.waiting.of = map[netip.Prefix]int{}
-	_, _ = rand.Read(p.key) // which never fails
+	_, _ = rand.Read(p.key) // rand.Read never fails
 	// The environment may name a proxy, as the library would use by itself.
 	p.client = httpcall.New(httpcall.Options{Proxy: true, Timeout: patience, MaxBody: mostAnswer}).HTTP(mostRedirects)
 	return p
 }
 
-// Errors that a browser sees, beside those of the server.
+// Errors that a browser sees, besides errors of the server.
 var (
 	ErrCrowded = errors.New("too many logins wait for the server of the organisation")
 	ErrNoRole  = errors.New("you have no role here")
 	errStale   = errors.New("this login is too old, or was begun in another browser: begin it again")
 )
 
-// A begun login is what the cookie of a browser has.
+// A begun login is the content of the browser's cookie.
 type begun struct {
 	State    string `json:"s"`
 	Nonce    string `json:"n"`
@@ -104,7 +104,8 @@ type begun struct {
 	At       int64  `json:"a"`
 }
 
-// A Cookie is what the browser keeps of a login that it has begun. Each has one of its own, so that several may be under way.
+// A Cookie is the state of a login that a browser has begun. Each login has a cookie of its own, so that
+// several logins may be in progress.
 type Cookie struct{ Name, Value string }
 
 // cookieName begins the names of cookies. The state of the login follows.
@@ -113,7 +114,8 @@ const cookieName = "pmg-login-"
 // MostBegun is how many logins of a browser are under way.
 const MostBegun = 8
 
-// Begin returns where a browser of an address logs in that wants to go on with a path, and the cookie that it has until then.
+// Begin returns the URL where a browser of an address logs in, and the browser's cookie for the time of the
+// login. Afterwards the browser continues with a path.
 func (p *Provider) Begin(ctx context.Context, from, next string) (to string, cookie Cookie, err error) {
 	ctx, done, err := p.place(ctx, from)
 	if err != nil {
@@ -133,8 +135,8 @@ func (p *Provider) Begin(ctx context.Context, from, next string) (to string, coo
 	return to, Cookie{cookieName + b.State, encode(text) + "." + encode(p.sign(text))}, nil
 }
 
-// Old returns the names of the cookies of a browser that it may not keep when it begins another login: those that are not valid
-// any more, and the oldest of too many.
+// Old returns the names of the cookies that a browser must drop when it begins another login: expired
+// cookies, and the oldest if there are too many.
 func (p *Provider) Old(r *http.Request) (names []string) {
 	var all []begun
 	for _, c := range r.Cookies() {
@@ -154,7 +156,7 @@ func (p *Provider) Old(r *http.Request) (names []string) {
 	return names
 }
 
-// CookieOf returns the cookie of the login that a browser comes back from, with no name if it has none.
+// CookieOf returns the cookie of the login that a browser returns from. The cookie's name is "" if the browser has none.
 func CookieOf(r *http.Request) (found Cookie) {
 	if c, err := r.Cookie(cookieName + r.URL.Query().Get("state")); err == nil {
 		found = Cookie{c.Name, c.Value}
@@ -165,11 +167,11 @@ func CookieOf(r *http.Request) (found Cookie) {
 // A Login is who has logged in.
 type Login struct {
 	Name  string
-	Scope string // the highest that one of the groups has
+	Scope string // the highest scope that one of the groups has
 	Next  string
 }
 
-// End ends the login of a browser of an address that was sent back with a query.
+// End completes the login of a browser of an address that the server has sent back with a query.
 func (p *Provider) End(ctx context.Context, from string, cookie Cookie, query url.Values) (l Login, err error) {
 	b, ok := p.read(cookie.Value)
 	if !ok || !hmac.Equal([]byte(query.Get("state")), []byte(b.State)) {
@@ -214,15 +216,15 @@ func (p *Provider) End(ctx context.Context, from string, cookie Cookie, query ur
 	return Login{Name: nameOf(claims, id.Subject) + " at " + hostOf(c.Issuer), Scope: scope, Next: b.Next}, nil
 }
 
-// spend reports whether the code of a login was not used before: a client uses it once (RFC 6749 §4.1.2), also if the browser
-// sends it again while the server has not answered.
+// spend reports whether the code of a login was not used before. A client uses a code once (RFC 6749 §4.1.2),
+// also if the browser sends it again before the server has answered.
 func (p *Provider) spend(state string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if _, was := p.spent[state]; was {
 		return false
 	}
-	for other, at := range p.spent { // in no order: of too many any one goes
+	for other, at := range p.spent { // the map's order is random: any entry goes if there are too many
 		if len(p.spent) >= mostSpent || p.now().Sub(at) > LoginTime {
 			delete(p.spent, other)
 		}
@@ -231,7 +233,8 @@ func (p *Provider) spend(state string) bool {
 	return true
 }
 
-// hostOf returns the host of the server, which names of it end with: a local user may have the same name.
+// hostOf returns the host of the server. The names of the server's users end with the host, because a local
+// user may have the same name.
 func hostOf(issuer string) string {
 	u, err := url.Parse(issuer)
 	if err != nil {
@@ -240,7 +243,7 @@ func hostOf(issuer string) string {
 	return u.Host
 }
 
-// place takes a place among the logins under way, of which each network has a few. done gives it back.
+// place reserves a place among the logins in progress, of which each network has a few. done releases the place.
 func (p *Provider) place(ctx context.Context, from string) (_ context.Context, done func(), err error) {
 	at, _ := netip.ParseAddrPort(from)
 	network, w := turns.Network(at.Addr()), &p.waiting
@@ -289,10 +292,10 @@ func (p *Provider) server(ctx context.Context) (*config.OIDC, *oauth2.Config, *o
 	}
 	endpoint := p.known.Endpoint()
 	if endpoint.AuthStyle = p.styles[0]; c.ClientSecret == "" {
-		endpoint.AuthStyle = oauth2.AuthStyleInParams // a public client says who it is there (RFC 6749 §3.2.1)
+		endpoint.AuthStyle = oauth2.AuthStyleInParams // a public client sends its id in the parameters (RFC 6749 §3.2.1)
 	}
 	scopes := append([]string{oidc.ScopeOpenID}, c.Scopes...)
-	if slices.Contains(p.scopes, c.Claim) && !slices.Contains(scopes, c.Claim) { // it has the groups if asked for them
+	if slices.Contains(p.scopes, c.Claim) && !slices.Contains(scopes, c.Claim) { // the scope adds the groups
 		scopes = append(scopes, c.Claim)
 	}
 	oauth := &oauth2.Config{
@@ -312,7 +315,7 @@ func (p *Provider) sign(text []byte) []byte {
 	return h.Sum(nil)
 }
 
-// read reads a cookie that Begin has made, while it is valid.
+// read reads a cookie that Begin has made, if the cookie is valid.
 func (p *Provider) read(cookie string) (b begun, ok bool) {
 	first, second, _ := strings.Cut(cookie, ".")
 	text, err := base64.RawURLEncoding.DecodeString(first)
@@ -334,7 +337,7 @@ func nameOf(claims map[string]any, subject string) string {
 	return short(subject)
 }
 
-// short returns a text of the server without what a terminal or a log would obey, and not too much of it.
+// short returns a text of the server, shortened, and without characters that control a terminal or a log.
 func short(text string) string {
 	text = strings.Map(func(c rune) rune {
 		if c < ' ' || c >= 0x7f && c < 0xa0 {

@@ -7,10 +7,10 @@ import (
 
 // A Problem is something that an operator should look at although the gateway may be ready.
 type Problem struct {
-	Alert    string `json:"alert"`    // that of docs/monitoring/pmg.rules.yaml which knows it, too
-	Severity string `json:"severity"` // as the alert's
+	Alert    string `json:"alert"`    // the alert of docs/monitoring/pmg.rules.yaml for the same problem
+	Severity string `json:"severity"` // severity, as that of the alert
 	Text     string `json:"text"`
-	Page     string `json:"page"` // the operators' page about it, below admin.PagesBase
+	Page     string `json:"page"` // the operators' page about the problem, below admin.PagesBase
 }
 
 // Severities of problems and alerts.
@@ -22,7 +22,7 @@ const (
 // mostProblems is how many problems of a kind are listed.
 const mostProblems = 20
 
-// A rule finds the problems that an alert knows, in words and without the time that an alert waits to be certain.
+// A rule finds the problems of an alert. It returns them as text, and without the time for which an alert waits to be certain.
 type rule struct {
 	alert, severity string
 	find            func(f *Facts, g *growth, add addFunc)
@@ -31,7 +31,7 @@ type rule struct {
 // An addFunc adds a problem to the list, with the page about it.
 type addFunc func(page, format string, args ...any)
 
-// find returns what rules find in facts, the most urgent first.
+// find returns the problems that rules find in facts, the most urgent first.
 func find(rules []rule, f *Facts, g *growth) (all []Problem) {
 	for _, r := range rules {
 		n := 0
@@ -48,7 +48,7 @@ func find(rules []rule, f *Facts, g *growth) (all []Problem) {
 	return all
 }
 
-// urgency returns a lower number for a problem that is more urgent.
+// urgency returns a number that is lower for a more urgent problem.
 func urgency(p *Problem) int {
 	if p.Severity == severityPage {
 		return 0
@@ -56,7 +56,7 @@ func urgency(p *Problem) int {
 	return 1
 }
 
-// Texts returns the texts of problems without the reasons why the gateway is not ready. Those have lines of their own.
+// Texts returns the texts of problems without the reasons why the gateway is not ready. These reasons have lines of their own.
 func Texts(all []Problem) (texts []string) {
 	for i := range all {
 		if all[i].Alert != notReadyAlert {

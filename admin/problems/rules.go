@@ -69,7 +69,7 @@ func (f *Facts) each(do func(c *Connector, page string)) {
 	}
 }
 
-// pageOf returns the path of the page about one thing.
+// pageOf returns the path of the page about an object of a list.
 func pageOf(list, name string) string { return list + "/" + url.PathEscape(name) }
 
 func linkRules() []rule {
@@ -159,7 +159,7 @@ func expiring(from, to time.Duration) func(*Facts, *growth, addFunc) {
 	}
 }
 
-// oldSeconds is the age beyond which what waits is a problem.
+// oldSeconds is the age above which waiting messages are a problem.
 const oldSeconds = 300
 
 func waitingRules() []rule {
@@ -322,7 +322,7 @@ func clientRules() []rule {
 // isDown reports whether a server of the account fails call after call.
 func (w *Webhook) isDown() bool { return w.Resting > 0 || w.Failures >= 3 && w.Waiting > 0 }
 
-// reason returns a text with a colon before it, and nothing of none.
+// reason returns a colon and a text, or "" if the text is empty.
 func reason(text string) string {
 	if text == "" {
 		return ""

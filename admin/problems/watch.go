@@ -16,7 +16,7 @@ const Window = 10 * time.Minute
 // A counted names a counter.
 type counted struct{ what, name string }
 
-// A reading is what was counted at a time. Counters at zero are not in it.
+// A reading is the counters at a time, without those at zero.
 type reading struct {
 	at     time.Time
 	counts map[counted]int64
@@ -28,14 +28,14 @@ type Watch struct {
 	readings []reading
 }
 
-// Found is what a Watch has found.
+// Found is the result of a Watch.
 type Found struct {
 	Problems []Problem // the most urgent first
 
 	growth *growth
 }
 
-// Look finds the problems in facts, and keeps what they count.
+// Look finds the problems in facts, and stores the counters of the facts.
 func (w *Watch) Look(f *Facts) *Found {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -43,12 +43,12 @@ func (w *Watch) Look(f *Facts) *Found {
 	g := w.growth(f)
 	all := rules()
 	if f.Stopping {
-		all = all[:1] // that it is not ready
+		all = all[:1] // only the problem that the gateway is not ready
 	}
 	return &Found{find(all, f, g), g}
 }
 
-// Recent returns what an account did in the window: messages accepted, a second, and how many were refused and failed.
+// Recent returns an account's figures for the window: messages accepted a second, and the numbers of refused and failed messages.
 func (f *Found) Recent(account string) (acceptedPerSecond float64, refused, failed int64) {
 	g := f.growth
 	accepted := float64(g.by("account accepted", account)) / max(g.seconds, 1)
@@ -100,7 +100,7 @@ func (g *growth) rate(what, name string) float64 {
 	return float64(g.by(what, name)) / g.seconds
 }
 
-// usual returns how fast a counter grew before the window, and whether that is known.
+// usual returns the growth of a counter before the window. It reports false if that is unknown.
 func (g *growth) usual(what, name string) (rate float64, known bool) {
 	if g.before < Window.Seconds() {
 		return 0, false
@@ -117,7 +117,8 @@ func (g *growth) share(name, what, other string) float64 {
 	return n / (n + g.rate(other, name))
 }
 
-// mostRefused names the reason for which most of an account's messages were refused in the window, and how many.
+// mostRefused returns the most frequent reason for refusals of an account's messages in the window, and the
+// number of these refusals.
 func (g *growth) mostRefused(a *Account) string {
 	reason, most := "", int64(0)
 	for _, r := range a.Refusals {

@@ -21,12 +21,12 @@ import (
 	"pmg/sms"
 )
 
-// carryOut carries out an action, and goes back to the page, which shows its result.
+// carryOut carries out an action, and returns to the page, which shows the result.
 func (s *site) carryOut(a *admin.Action) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		limit := 2 * patience
 		if a.Name == "forget" {
-			limit = time.Hour // it reads all logs
+			limit = time.Hour // the request reads all logs
 		}
 		admin.Lasts(w, limit)
 		v, err := s.do(a, r)
@@ -42,7 +42,7 @@ func (s *site) carryOut(a *admin.Action) http.HandlerFunc {
 	}
 }
 
-// do carries out an action; one that changes messages, with as many of them as there is time for.
+// do carries out an action. An action that changes messages continues until time is up.
 func (s *site) do(a *admin.Action, r *http.Request) (any, error) {
 	if strings.HasPrefix(a.Name, "queue/") {
 		return s.changeAll(a, r)
@@ -50,7 +50,7 @@ func (s *site) do(a *admin.Action, r *http.Request) (any, error) {
 	return s.server.Do(a, r)
 }
 
-// told returns what an action has done, in words.
+// told returns the result of an action as text.
 func told(a *admin.Action, v any) string {
 	switch done := v.(type) {
 	case admin.Ordered:
@@ -97,11 +97,11 @@ func told(a *admin.Action, v any) string {
 	return a.Name + ": " + string(b)
 }
 
-// patience is how long an operator waits for a change of many messages before the page says that there are more.
+// patience is the time after which a change of many messages stops, and the page reports that messages remain.
 const patience = 10 * time.Second
 
-// changeAll changes the messages that a form selects, a page of them after the other. It stops after some time: then
-// there are more.
+// changeAll changes the messages that a form selects, page by page. If patience ends first, the result
+// reports that messages remain.
 func (s *site) changeAll(a *admin.Action, r *http.Request) (any, error) {
 	sum, until := changed{Results: map[string]int{}}, time.Now().Add(patience)
 	r.Form.Set("limit", strconv.Itoa(operate.PageMatches))
@@ -121,13 +121,13 @@ func (s *site) changeAll(a *admin.Action, r *http.Request) (any, error) {
 	}
 }
 
-// A changed is what became of messages that an operator has changed.
+// A changed is the result of an operator's change of messages.
 type changed struct {
 	Results map[string]int
 	More    bool
 }
 
-// String returns how many messages became what.
+// String returns the number of messages with each result.
 func (c changed) String() string {
 	var all []string
 	for _, result := range slices.Sorted(maps.Keys(c.Results)) {
@@ -140,7 +140,7 @@ func (c changed) String() string {
 	return text
 }
 
-// attempted says what came of the call of a test.
+// attempted returns the result of a test call as text.
 func attempted(a *webhooks.Attempt) string {
 	if a.Taken {
 		return fmt.Sprintf("Test succeeded: status %d after %d ms (%s).", a.Status, a.Milliseconds, a.Endpoint)

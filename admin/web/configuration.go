@@ -47,7 +47,7 @@ type auditRow struct {
 	Result     string              `json:"result"`
 }
 
-// Of names what it was done to.
+// Of returns the name of the object of the action.
 func (a *auditRow) Of() string {
 	for _, name := range []string{"connector", "account", "session", "id", "q"} {
 		if v := a.Parameters[name]; len(v) > 0 && v[0] != "" {
@@ -103,7 +103,7 @@ func (ro *routes) certificates() (rows []certificateRow) {
 	return rows[:min(len(rows), most)]
 }
 
-// lastAudited returns the last lines of an audit log, the latest first. Those that cannot be read are left out.
+// lastAudited returns the last lines of an audit log, the latest first. Lines that cannot be read are left out.
 func lastAudited(path string) (rows []auditRow) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -23,15 +23,15 @@ const (
 type hooksPage struct {
 	Name     string
 	Servers  []serverRow
-	Attempts []webhooks.Attempt // the last one first
-	Dead     int64              // how many dead letters there are
+	Attempts []webhooks.Attempt // calls, the latest first
+	Dead     int64              // number of dead letters
 	Letters  []letterRow
-	Disabled bool // one of them is not called any more
-	Late     bool // events wait for one that fails or rests
-	Replies  bool // what servers have replied is shown
+	Disabled bool // a server is disabled
+	Late     bool // events wait for a server that fails or rests
+	Replies  bool // the page shows the servers' replies
 }
 
-// A serverRow is a server that is called, with what is worked out of its times.
+// A serverRow is a server that is called, with figures derived from its times.
 type serverRow struct {
 	webhooks.Row
 	State  string
@@ -44,14 +44,15 @@ type letterRow struct {
 	Says string
 }
 
-// hooks shows the servers of an account, the last calls of those, and what they did not take in time. What they have replied
-// may be the text of a message: it is shown on request to those who may see texts, and the request is in the audit log (private).
+// hooks shows the servers of an account, their last calls, and the events that they did not take in time. A
+// server's reply may be the text of a message: replies are shown on request to users who may see texts, and
+// the request is in the audit log (private).
 func (d *details) hooks(r *http.Request) any {
 	g, p := d.server.Gateway(), hooksPage{Name: r.PathValue("name")}
 	if g.Table.Account(p.Name) == nil {
 		return nil
 	}
-	p.Replies = r.FormValue("replies") != "" // private refuses it to all who see no texts
+	p.Replies = r.FormValue("replies") != "" // private refuses the parameter of users who may not see texts
 	now := time.Unix(0, g.Node.Clock.WallNow())
 	for _, row := range g.Webhooks.Rows(p.Name) {
 		one := serverRow{Row: row, State: serverState(&row)}

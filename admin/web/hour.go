@@ -14,15 +14,15 @@ import (
 
 // An hour is a page's view of the last hour: charts, which a script draws, and a table for readers without scripts.
 type hour struct {
-	Of, Name string // such as connector and its name; no name: all
+	Of, Name string // kind and name, such as connector and the connector's name; an empty name: the whole gateway
 	Heads    []string
 	Rows     []hourRow // the last first
-	Latest   string    // the last sample in JSON, which the script adds to those that it has
+	Latest   string    // the last sample as JSON, which the script appends to its samples
 
 	last history.Sample
 }
 
-// An hourRow is what the samples of a few minutes have in common.
+// An hourRow is the summary of the samples of a few minutes.
 type hourRow struct {
 	From  string
 	Cells []string
@@ -34,7 +34,7 @@ const (
 	steps = int(time.Hour / step)
 )
 
-// A tableColumn is a column of the table, and how it is made of the samples of a row: their mean, or the highest.
+// A tableColumn is a column of the table, and its function of the samples of a row: their mean, or the highest.
 type tableColumn struct {
 	head    string
 	figure  int
@@ -77,7 +77,7 @@ func (h *hour) Query() string {
 	return "?" + url.Values{h.Of: {h.Name}}.Encode()
 }
 
-// hourOf returns the last hour of a connector or of an account, or of all. It is nil if there is none.
+// hourOf returns the last hour of a connector or of an account, or of the whole gateway. It returns nil if there are no samples.
 func hourOf(recorder *history.Recorder, name string) *hour {
 	series := recorder.Series(name)
 	if series == nil {

@@ -10,7 +10,7 @@ import (
 	"pmg/internal/browser"
 )
 
-// A login is what the page of that name is given.
+// A login is the model of the login page.
 type login struct {
 	browser.Frame
 	Next  string // the path that the login leads back to

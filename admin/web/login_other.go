@@ -10,11 +10,11 @@ import (
 	"pmg/internal/browser"
 )
 
-// loginsPath is where browsers send the cookies of the logins that they have begun.
+// loginsPath is the path to which browsers send the cookies of logins that they have begun.
 const loginsPath = admin.PagesBase + "login/"
 
-// setBegun sets the cookie of a begun login, or removes it if it has no value. The browser comes back from another site, so the
-// cookie is sent with requests from there.
+// setBegun sets the cookie of a begun login, or removes it if it has no value. The browser comes back from
+// another site, so the cookie must be sent with requests from other sites.
 func (s *site) setBegun(w http.ResponseWriter, r *http.Request, c oidc.Cookie) {
 	age := int(oidc.LoginTime.Seconds())
 	if c.Value == "" {
@@ -41,8 +41,8 @@ func (s *site) beginOther(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, to, http.StatusSeeOther)
 }
 
-// endOther logs a user in who comes back from there. The cookie of the session is sent with requests from these pages alone, so a
-// page leads on, and no redirect.
+// endOther logs a user in who comes back from a login elsewhere. The session's cookie is sent only with
+// requests from these pages, so that a page, and no redirect, leads on.
 func (s *site) endOther(w http.ResponseWriter, r *http.Request) {
 	access.Named(r, "login")
 	access.MarkAudited(r)
@@ -65,7 +65,7 @@ func (s *site) endOther(w http.ResponseWriter, r *http.Request) {
 	s.write(w, http.StatusOK, "loggedin", v)
 }
 
-// refuseOther shows the login with why the other one has failed.
+// refuseOther shows the login page with the reason why the login elsewhere has failed.
 func (s *site) refuseOther(w http.ResponseWriter, r *http.Request, code int, err error) {
 	switch {
 	case errors.Is(err, oidc.ErrCrowded):

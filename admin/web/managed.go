@@ -28,7 +28,7 @@ const mostManaged = 1000
 // mostEdited is how many octets of rows the form takes.
 const mostEdited = 32 << 10
 
-// A managedList is the model of the page that lists what the gateway stores.
+// A managedList is the model of the page that lists the objects that the gateway stores.
 type managedList struct {
 	Dir    string // "": nothing is managed
 	Filter string
@@ -39,7 +39,7 @@ type managedList struct {
 type managedKind struct {
 	Kind  string
 	Names []string
-	More  int // beyond those that are listed
+	More  int // number of further objects that are not listed
 }
 
 // IsStill reports that the page changes by actions alone.
@@ -47,14 +47,14 @@ func (*managedList) IsStill() bool { return true }
 
 func (s *site) dir() *managed.Dir { return managed.Open(s.server.Gateway().Node.Config().Managed.Dir) }
 
-// managedFiles lists what is managed.
+// managedFiles lists the managed objects.
 func (s *site) managedFiles(r *http.Request) any {
 	l := &managedList{Dir: s.server.Gateway().Node.Config().Managed.Dir, Filter: r.FormValue("filter")}
 	if l.Dir == "" {
 		return l
 	}
 	for _, kind := range managed.Kinds() {
-		names, _ := s.dir().Names(kind) // what cannot be read is said where one is shown
+		names, _ := s.dir().Names(kind) // an unreadable file is reported on the object's own page
 		names = slices.DeleteFunc(names, func(name string) bool { return !strings.Contains(name, l.Filter) })
 		n := min(len(names), mostManaged)
 		l.Kinds = append(l.Kinds, managedKind{kind, names[:n], len(names) - n})
@@ -62,7 +62,7 @@ func (s *site) managedFiles(r *http.Request) any {
 	return l
 }
 
-// openManaged leads to the page of what the form of the list names.
+// openManaged redirects to the page of the object that the list's form names.
 func (s *site) openManaged(w http.ResponseWriter, r *http.Request) {
 	to := admin.PagesBase + managedName
 	kind, name := r.FormValue("kind"), strings.TrimSpace(r.FormValue("name"))
@@ -72,34 +72,34 @@ func (s *site) openManaged(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, to, http.StatusSeeOther)
 }
 
-// A managedPage is the model of the page about one thing that the gateway stores.
+// A managedPage is the model of the page about a managed object.
 type managedPage struct {
 	Kind, Name    string
-	Defined       string // where the configuration defines it, which the page does not change
+	Defined       string // place in the configuration that defines the object, which the page cannot change
 	Exists        bool
 	Options, Tag  string
-	HasRows       bool // it is one that may have rows
+	HasRows       bool // the object's kind may have rows
 	Rows, RowsTag string
-	IsLong        bool // of the rows: they are not shown
+	IsLong        bool // there are too many rows: they are not shown
 	Keys          []string
 	History       []managed.Change
 	Comment       string
 	Compared      bool
-	Changes       []string // what the form would change, if it was Compared
+	Changes       []string // changes that the form would make, if Compared
 	Refused       string
-	Key           string // that was made, and is shown now alone
+	Key           string // the new key, which is shown only now
 }
 
 // IsStill reports that the page changes by actions alone.
 func (*managedPage) IsStill() bool { return true }
 
-// newOptions are those that the form begins with.
+// newOptions are the initial options of the form.
 var newOptions = map[string]string{
 	managed.Accounts: "{\n  \"password\": \"\"\n}", managed.Routes: "{\n  \"account\": \"\",\n  \"to\": \"\"\n}",
 	managed.Lists: "{}", managed.Prices: "{\n  \"currency\": \"EUR\"\n}",
 }
 
-// managedFile shows one thing that the gateway stores.
+// managedFile shows a managed object.
 func (s *site) managedFile(r *http.Request) any {
 	p := &managedPage{}
 	var ok bool
@@ -118,7 +118,7 @@ func (s *site) managedFile(r *http.Request) any {
 	return p
 }
 
-// read reads the files of the page. Tags are for those who may change them, because they are made of secrets, too.
+// read reads the files of the page. Only users who may change the files get tags, because tags are made of secrets, too.
 func (p *managedPage) read(d *managed.Dir, writes bool) error {
 	data, err := d.Read(managed.OptionsFile(p.Kind, p.Name))
 	if err != nil {
@@ -158,11 +158,11 @@ func indented(o editor.Options) string {
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
-	_ = e.Encode(o) // texts, numbers and lists of them
+	_ = e.Encode(o) // the values are texts, numbers and lists of them
 	return strings.TrimSpace(b.String())
 }
 
-// manages takes the forms of the page: it shows what would change, or changes it and goes back to the page.
+// manages handles the forms of the page: it shows what would change, or makes the change and returns to the page.
 func (s *site) manages(p *page) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(2 * time.Minute)) // many accounts take seconds
@@ -200,7 +200,8 @@ func (s *site) manages(p *page) http.HandlerFunc {
 	}
 }
 
-// request returns the request to change a file that a form is, and the key that it makes. The page keeps what was written.
+// request returns a form as a request to change a file, and the key that the request makes. The page keeps
+// what the user has written.
 func (p *managedPage) request(r *http.Request, d *managed.Dir) (e editor.Request, key string, err error) {
 	file := managed.OptionsFile(p.Kind, p.Name)
 	p.Comment = r.PostFormValue("comment")
@@ -242,7 +243,7 @@ func (p *managedPage) request(r *http.Request, d *managed.Dir) (e editor.Request
 	return e, key, err
 }
 
-// matchOf returns what a form expects of a file: that it is the one which the page has shown.
+// matchOf returns a form's expectation of a file: the file still has the contents that the page has shown.
 func matchOf(tag string) string {
 	if tag == "" {
 		return editor.Missing
@@ -250,7 +251,7 @@ func matchOf(tag string) string {
 	return tag
 }
 
-// reasonOf says why a change is refused, with the options that are wrong.
+// reasonOf returns the reason why a change is refused, with the invalid options.
 func reasonOf(err error) string {
 	var problems document.Problems
 	if r := (*editor.Refusal)(nil); errors.As(err, &r) {

@@ -10,13 +10,14 @@ import (
 	"pmg/gateway/operate"
 )
 
-// isSearch reports whether the page reads files of any size. Such a page has no stream, and each look at it is in the audit log.
+// isSearch reports whether the page reads files of any size. Such a page has no stream, and each request for
+// it is in the audit log.
 func (p *page) isSearch() bool {
 	return strings.HasPrefix(p.Name, "messages") || p.Name == "statistics"
 }
 
-// before is how long before the first that is known of a message its story is looked for: the lines of requests may be so much
-// older than those of their answers.
+// before is the time before a message's first known event from which its story is searched: the line of a
+// request may be that much older than the line of its answer.
 const before = 10 * time.Minute
 
 // A messagesPage is the model of the page that finds messages.
@@ -26,13 +27,13 @@ type messagesPage struct {
 	Since, Until                 string
 	Latest, Cut                  string
 	States                       []string
-	Earlier                      string // path of the messages before these, "" if there are none
+	Earlier                      string // path of the page with earlier messages; "": there are no earlier messages
 	problem
 }
 
-// A problem is why a page does not show what was asked for.
+// A problem is the reason why a page does not show the requested data.
 type problem struct {
-	Wrong string // "": it does
+	Wrong string // error of the query; "": the query is valid
 	code  int
 }
 
@@ -69,13 +70,13 @@ func (v *view) StoryPath(m admin.Message) string {
 
 // A storyPage is the model of the page about one message.
 type storyPage struct {
-	Story        *admin.Story // nil: there is none
+	Story        *admin.Story // nil: no message was found
 	Since, Until string
 	MaySeeTexts  bool
 	problem
 }
 
-// Waiting returns the message if it waits.
+// Waiting returns a list of the message if the message waits.
 func (p storyPage) Waiting() []operate.StoredMessage { return []operate.StoredMessage{*p.Story.Waits} }
 
 func (s *site) story(r *http.Request) any {
@@ -96,7 +97,7 @@ func (s *site) search(p *page) http.HandlerFunc {
 	}
 }
 
-// Clock writes the time of a day, and the day before it for those who have room.
+// Clock writes the time of day, with the date for pages that have room.
 func (v *view) Clock(t time.Time) string { return t.UTC().Format("15:04:05.000") }
 
 // Day writes the day of a time.

@@ -17,13 +17,13 @@ import (
 	"pmg/internal/figuretext"
 )
 
-// Speeds are the rates of the counters of accounts and of the peers of queues, by their names.
+// speeds are the rates of counters of accounts, and of the peers of queues, by name.
 type speeds struct {
 	mu sync.Mutex
 	of map[string]*rates
 }
 
-// rates returns those of one of them.
+// rates returns the rates of one name.
 func (s *speeds) rates(name string) *rates {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -36,14 +36,14 @@ func (s *speeds) rates(name string) *rates {
 	return s.of[name]
 }
 
-// A portion is how many of all are of one sort.
+// A portion is the number of one sort, and its part of the sum.
 type portion struct {
 	Name    string
 	Count   int64
 	Percent string
 }
 
-// portions returns counts with their parts of the sum, the largest first. Sorts that were never seen are left out.
+// portions returns counts with their parts of the sum, the largest first. It omits sorts that never occurred.
 func portions(counts connector.Labels) (all []portion) {
 	var sum int64
 	for _, n := range counts {
@@ -60,7 +60,7 @@ func portions(counts connector.Labels) (all []portion) {
 
 func percent(n, of int64) string { return fmt.Sprintf("%.1f %%", 100*float64(n)/float64(of)) }
 
-// limit writes a rate of the configuration behind one that was measured.
+// limit writes a configured rate after a measured one.
 func limit(rate int) string {
 	if rate == 0 {
 		return "no limit"
@@ -80,7 +80,7 @@ func firstOf(all []admin.Session, filter string) sessionRows {
 	return sessionRows{all[:min(len(all), most)], max(0, len(all)-most), filter}
 }
 
-// Details make the pages about one thing.
+// details make the pages about one object.
 type details struct {
 	server *admin.Server
 }
@@ -91,13 +91,13 @@ type connectorPage struct {
 	In, Out string // messages a second
 	Limit   string // of Out
 	Answer  string
-	Hour    *hour // nil: it is new
+	Hour    *hour // nil: the connector is new
 	Open    sessionRows
-	Others  []string  // connectors to which its messages may be moved
+	Others  []string  // connectors to which messages of this connector may be moved
 	States  []portion // of receipts
 	Figures []admin.Figure
 
-	Settings string // as in the configuration; empty for those who may not see it
+	Settings string // settings as in the configuration; empty for users who may not see them
 }
 
 func (d *details) connector(r *http.Request) any {
@@ -130,19 +130,19 @@ type accountPage struct {
 	admin.Account
 	Config      struct{ MaxSessions, MaxScheduled, MaxParked int }
 	Rate        struct{ In, Out, Limit string } // messages a second; Limit is that of In
-	Share       string                          // of its messages that are at the mobile
-	Hour        *hour                           // nil: it had no traffic
+	Share       string                          // share of the account's messages that were delivered to the mobile
+	Hour        *hour                           // nil: the account had no traffic
 	Open        sessionRows
 	Reasons     []portion // of refusals
-	Servers     any       // that are called
+	Servers     any       // servers that are called
 	DeadLetters int64
 	Keys        []keyRow
 	Figures     []admin.Figure
 
-	Settings string // as in the configuration; empty for those who may not see it
+	Settings string // settings as in the configuration; empty for users who may not see them
 }
 
-// A keyRow is what is shown of a key.
+// A keyRow is the part of a key that is shown.
 type keyRow struct{ Name, Scopes, Networks, Expires string }
 
 func (d *details) account(r *http.Request) any {
@@ -159,7 +159,7 @@ func (d *details) account(r *http.Request) any {
 	var open []admin.Session
 	for i := range status.Connectors {
 		if status.Connectors[i].Direction != config.In {
-			continue // its sessions have the name that we log in with
+			continue // the connector's sessions use the same name for the login
 		}
 		for _, one := range status.Connectors[i].SessionList {
 			if one.Account == name {
@@ -181,7 +181,7 @@ func (d *details) account(r *http.Request) any {
 	return p
 }
 
-// keyRows returns what is shown of keys. Their hashes are not among it.
+// keyRows returns the rows of keys, without their hashes.
 func keyRows(keys []config.Key, now time.Time) (rows []keyRow) {
 	for i := range keys {
 		k := &keys[i]

@@ -17,20 +17,20 @@ import (
 // A page is one of the operators' pages.
 type page struct {
 	browser.Page
-	model func(*http.Request) any // nil: there is no such thing
+	model func(*http.Request) any // returns the page's model; a nil model: the object does not exist
 }
 
-// A view is what the template of a page is given.
+// A view is the argument of a page's template.
 type view struct {
 	browser.Frame
-	Back   string // the path that an action goes back to: that of the request
+	Back   string // the path to which an action returns: the path of the request
 	Caller access.Caller
 	Model  any
 
 	cells map[string]string
 }
 
-// Cell writes a value that changes while the page is seen. The key is its own in the page.
+// Cell writes a value that changes while the page is seen. The key is unique in the page.
 func (v *view) Cell(key string, value any) template.HTML {
 	text := fmt.Sprint(value)
 	v.cells[key] = text
@@ -60,7 +60,7 @@ func (v *view) Ago(at time.Time) string {
 	return "now"
 }
 
-// Last writes how long ago something was, and a dash if it never was.
+// Last writes the time since an event, or a dash if it never happened.
 func (v *view) Last(key string, at *time.Time) template.HTML {
 	if at == nil {
 		return v.Cell(key, "–")
@@ -73,7 +73,7 @@ func (v *view) For(key string, since time.Time) template.HTML {
 	return v.Age(key, max(0.001, time.Since(since).Seconds()))
 }
 
-// Oldest writes the age of the oldest behind how many there are, and nothing if there are none.
+// Oldest writes the age of the oldest entry after the number of entries, and nothing if there are no entries.
 func (v *view) Oldest(key string, seconds float64) template.HTML {
 	if seconds <= 0 {
 		return v.Cell(key, "")
@@ -81,7 +81,7 @@ func (v *view) Oldest(key string, seconds float64) template.HTML {
 	return v.Cell(key, ", oldest "+figuretext.Age(seconds))
 }
 
-// Sessions writes how many sessions there are.
+// Sessions writes the number of sessions.
 func (v *view) Sessions(key string, n int) template.HTML {
 	if n == 1 {
 		return v.Cell(key, "1 session")
@@ -89,18 +89,18 @@ func (v *view) Sessions(key string, n int) template.HTML {
 	return v.Cell(key, v.Count(n)+" sessions")
 }
 
-// Link returns the path of the page about one thing of a list.
+// Link returns the path of the page about an object of a list.
 func (v *view) Link(list, name string) string {
 	return admin.PagesBase + list + "/" + url.PathEscape(name)
 }
 
-// An item is the argument of a template that writes one of several things.
+// An item is the argument of a template for one of several objects.
 type item struct {
 	*view
 	It any
 }
 
-// With returns what a template is given that writes one thing.
+// With returns the argument of a template for one object.
 func (v *view) With(it any) item { return item{v, it} }
 
 // May reports whether the reader of the page may carry out an action.
@@ -113,7 +113,7 @@ func (v *view) May(act string) bool {
 	return false
 }
 
-// view makes what the template of a page is given.
+// view returns the argument of a page's template.
 func (s *site) view(p *page, r *http.Request) *view {
 	v := &view{
 		Frame: s.Frame(&p.Page, s.menu), Back: r.URL.EscapedPath(), Caller: access.CallerOf(r), Model: p.model(r),

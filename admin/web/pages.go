@@ -17,7 +17,7 @@ import (
 	"pmg/internal/figuretext"
 )
 
-// pages returns all pages in the order of the menu, with what makes their models.
+// pages returns all pages in the order of the menu, with the functions that make their models.
 func (s *site) pages() []page {
 	all := []page{
 		{browser.Page{Title: "Overview", Group: "Overview"}, s.lists.overview},
@@ -52,7 +52,7 @@ func (s *site) pages() []page {
 	return all
 }
 
-// Lists make the pages with what the gateway has of a kind.
+// lists make the pages that list objects of a kind.
 type lists struct {
 	server      *admin.Server
 	queueSpeeds speeds
@@ -69,8 +69,7 @@ type overview struct {
 	Hour                 *hour
 }
 
-// The first page names at most so many accounts, and only those with at least so much a second, or
-// in all.
+// Bounds on the accounts that the first page names, and the least rate a second, or number, that an account needs.
 const (
 	mostNamedAccounts = 3
 	leastRate         = 0.05
@@ -109,7 +108,7 @@ func firstAccounts(all []admin.Account, of func(*admin.Account) float64) []admin
 // shortest is the time over which rates are measured at least.
 const shortest = 1500 * time.Millisecond
 
-// Rates are how fast counters grow, measured between the looks at them.
+// rates are the growth rates of counters, measured between calls of of.
 type rates struct {
 	mu     sync.Mutex
 	at     time.Time
@@ -117,7 +116,7 @@ type rates struct {
 	known  [3]string
 }
 
-// of returns the rates of three counters by what they were at the look before.
+// of returns the rates of three counters, compared with the call before.
 func (r *rates) of(now time.Time, counts ...int64) [3]string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -141,7 +140,7 @@ func (r *rates) of(now time.Time, counts ...int64) [3]string {
 type connectorRow struct {
 	admin.Connector
 	In, Out         string // a second
-	Kind            string // of what waits, if it is no SMS
+	Kind            string // kind of the entries that wait; "": they are messages
 	Cells           []string
 	inRate, outRate float64
 }
@@ -172,7 +171,7 @@ func (l *lists) connectors(r *http.Request) any {
 	}, columns...).with(shown.Heads, shown.Zero)
 }
 
-// waitingKind names the messages that wait for a connector, unless they are SMS for an SMSC.
+// waitingKind returns a name for the messages that wait for a connector, "" if they are SMS for an SMSC.
 func waitingKind(c *admin.Connector) string {
 	switch admin.WaitsFor(c.Direction, c.Protocol) {
 	case admin.ForSessions:
@@ -183,7 +182,7 @@ func waitingKind(c *admin.Connector) string {
 	return ""
 }
 
-// Waiting writes what waits for a connector.
+// Waiting writes the number of messages that wait for a connector.
 func (v *view) Waiting(key string, c admin.Connector) template.HTML {
 	return v.Cell(key, figuretext.Number(c.Queued)+" "+cmp.Or(waitingKind(&c), "queued"))
 }
@@ -200,11 +199,11 @@ func shownColumns[T, R any](shown *admin.ShownColumns[R], of func(*T) *R) (all [
 type accountRow struct {
 	admin.Account
 	Rate  string
-	Share string // of those of its messages whose end is known: they are at the mobile
+	Share string // share of the messages with a known outcome that were delivered to the mobile
 	Cells []string
 }
 
-// deliveredShare returns the share of an account's messages that reached the mobile, of those with a final receipt.
+// deliveredShare returns the share of an account's messages that reached the mobile, among the messages with a final receipt.
 func deliveredShare(a *admin.Account) string {
 	return figuretext.Percent(figuretext.DeliveredShare(a.Reached, a.Ended-a.Reached))
 }

@@ -26,14 +26,14 @@ const pduLogName = "pdulog"
 
 // Bounds of the page with the pdu log.
 const (
-	mostLines     = 200             // that the page shows, and that are sent together
-	mostRows      = 500             // that a browser keeps
-	mostOctets    = 4 << 20         // of the end of a log that are searched for them
+	mostLines     = 200             // lines that the page shows, and that are sent together
+	mostRows      = 500             // lines that a browser keeps
+	mostOctets    = 4 << 20         // octets at the end of a log that are searched
 	mostOfLine    = 4 << 10         // octets of a line that are shown
 	mostPattern   = 200             // octets of a pattern
 	mostFollowers = 8               // streams
-	readTime      = 5 * time.Second // that the page may take
-	sendEvery     = time.Second     // a stream sends what has come
+	readTime      = 5 * time.Second // time that the page may take
+	sendEvery     = time.Second     // interval in which a stream sends new lines
 )
 
 // A pduLogPage is the model of the page with the pdu log of a connector.
@@ -42,14 +42,14 @@ type pduLogPage struct {
 	Connector                        string
 	Find, Command, Direction, Status string
 	MaySeeTexts, Texts               bool
-	Lines                            []logLine // the last one first
-	Wrong                            string    // why there are none
+	Lines                            []logLine // lines, the latest first
+	Wrong                            string    // the reason why no lines are shown
 	Rows                             int
 
 	query pdulog.Query
 }
 
-// A logLine is a line as it is shown.
+// A logLine is a line in the form that is shown.
 type logLine struct {
 	Time    string `json:"time"`
 	Session string `json:"session"`
@@ -60,8 +60,8 @@ type logLine struct {
 // IsStill reports whether nothing will come.
 func (p *pduLogPage) IsStill() bool { return p.Wrong != "" }
 
-// private serves a request that asks by a parameter for data that may be texts of messages, to those who may see them.
-// Before, it records the page's name and the parameter in the audit log.
+// private serves requests with a parameter that asks for data which may contain texts of messages, for users
+// who may see texts. It first records the page's name and the parameter in the audit log.
 func private(page, parameter string, h http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Query().Get(parameter) != "" {
@@ -77,7 +77,7 @@ func private(page, parameter string, h http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// pduLogOf reads what a request asks for.
+// pduLogOf reads the parameters of a request.
 func (s *site) pduLogOf(r *http.Request) *pduLogPage {
 	v, g := r.URL.Query(), s.server.Gateway()
 	p := &pduLogPage{
@@ -106,7 +106,7 @@ func (s *site) pduLogOf(r *http.Request) *pduLogPage {
 	return p
 }
 
-// read makes the query of what was asked for.
+// read makes the query of the request's parameters.
 func (p *pduLogPage) read(driver protocols.Driver) error {
 	for _, text := range []string{p.Find, p.Command, p.Status} {
 		if len(text) > mostPattern {
@@ -159,7 +159,7 @@ func decoderOf(driver protocols.Driver) *pdulog.Decoder {
 	return pdulog.NewDecoder(func(string) (protocols.Driver, error) { return driver, nil })
 }
 
-// line returns a line as it is shown. Its beginning has the time, the session and the direction.
+// line returns the form of a line that is shown. The beginning has the time, the session and the direction.
 func (p *pduLogPage) line(d *pdulog.Decoder, e *pdulog.Entry) logLine {
 	var b []byte
 	if p.Texts {
@@ -200,13 +200,12 @@ func (s *site) pduLog(r *http.Request) any {
 	return p
 }
 
-// A catch is the lines that have come since the last event of a stream, up to the number that is sent
-// together.
+// A catch holds the lines that came since the last event of a stream, up to the number that is sent together.
 type catch struct {
 	mu    sync.Mutex
-	lines [][]byte // a ring once it is full
-	next  int      // where the next one goes then
-	out   int      // lines that were left out, because more came
+	lines [][]byte // the latest lines; a ring once the slice is full
+	next  int      // index of the next line in the ring
+	out   int      // number of lines that were dropped, because too many came
 }
 
 func (c *catch) add(e *pdulog.Entry) error {
@@ -231,15 +230,15 @@ func (c *catch) take() (lines [][]byte, out int) {
 	return lines, out
 }
 
-// A logEvent is what a stream of the pdu log sends.
+// A logEvent is an event in a stream of the pdu log.
 type logEvent struct {
-	First   bool      `json:"first,omitempty"` // the lines take the place of those that are shown
+	First   bool      `json:"first,omitempty"` // the lines replace the lines that are shown
 	LeftOut int       `json:"left_out,omitempty"`
 	Lines   []logLine `json:"lines"`
 }
 
-// follow sends the last lines, and those that are written from then on. Of more than can be shown the last are sent, with the
-// number of the others.
+// follow sends the last lines, and then new lines. If there are too many to show, it sends the last of them,
+// with the number of the others.
 func (s *site) follow(w http.ResponseWriter, r *http.Request) {
 	select {
 	case s.followers <- struct{}{}:
@@ -280,7 +279,7 @@ func (s *site) follow(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// event returns the event about what was caught, "" if that is nothing.
+// event returns the event with the lines of the catch, "" if there are none.
 func (p *pduLogPage) event(d *pdulog.Decoder, c *catch, first bool) string {
 	lines, out := c.take()
 	if len(lines) == 0 {

@@ -12,20 +12,20 @@ import (
 	"pmg/internal/figuretext"
 )
 
-// A queueRow is what waits for one peer that came from one origin.
+// A queueRow counts the messages that wait for one peer and came from one origin.
 type queueRow struct {
 	Key                 string
 	State               string // of the messages
-	Connector, Receiver string // that they wait for; both empty: an operator decides
-	Account, From       string // that they came from: an account, or a connector
+	Connector, Receiver string // the lane's connector or receiver; both empty: the messages wait for an operator
+	Account, From       string // origin of the messages: an account, or a connector
 	Messages            int64
-	Part                string // of what waits for the peer
-	IsSMSC              bool   // its messages can be moved and retried from here
+	Part                string // share of the messages that wait for the peer
+	IsSMSC              bool   // the page can move and retry the connector's messages
 	Oldest              float64
-	Taken, Left         string // a second, and how long it takes for all at that rate
+	Taken, Left         string // messages taken a second, and the remaining time at that rate
 }
 
-// queues shows what waits, by who it is for and where it came from.
+// queues shows waiting messages, by peer and origin.
 func (l *lists) queues(r *http.Request) any {
 	rows := queueRows(l.server.Gateway().Operate.QueueSums(l.server.Engine().Counters().Now), time.Now())
 	status := l.server.Status(false)
@@ -85,7 +85,7 @@ func queueRows(sums []operate.QueueSum, now time.Time) (rows []queueRow) {
 	return rows
 }
 
-// peer names the one that the messages wait for.
+// peer returns the name of the peer that the messages wait for.
 func (q *queueRow) peer() string {
 	switch {
 	case q.Connector != "":

@@ -17,13 +17,13 @@ type receiptsPage struct {
 	Operators []admin.Operator
 }
 
-// A receiptRow is what the SMSC behind a connector reports.
+// A receiptRow counts what the SMSC behind a connector reports.
 type receiptRow struct {
 	Name      string
 	Sent      int64
 	Receipts  int64
 	Delivered string // share
-	Share     string // of final receipts among the messages that it has taken
+	Share     string // share of final receipts among the messages that the SMSC accepted
 	Delay     string // mean time to a final receipt
 	States    []portion
 }

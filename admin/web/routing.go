@@ -24,10 +24,10 @@ type routes struct {
 	explainer *explainer
 }
 
-// A Question is about a message. What is empty is not known.
+// A Question describes a message. Empty fields are unknown.
 type Question struct{ Account, Connector, From, To, Text string }
 
-// A routingPage is the model of the page with the routes, which are in their order.
+// A routingPage is the model of the page with the routes, in the order of the configuration.
 type routingPage struct {
 	*table[routeRow]
 	NoRoute string
@@ -38,25 +38,25 @@ type routingPage struct {
 	Length     int
 	Unicode    bool
 	Answer     string // to the question
-	Wrong      string // why there is none
+	Wrong      string // the reason why there is no explanation
 }
 
 // A routeRow is a route of the table.
 type routeRow struct {
 	Number     int
-	Name       string // its line in the file
+	Name       string // name of the route: its line in the file
 	Conditions []string
 	Policy     string
 	Messages   int64
 	Targets    []targetRow
 }
 
-// A targetRow is a target of a route, and how it is.
+// A targetRow is a target of a route, with its state.
 type targetRow struct {
 	Name, Account string
 	Weight        int
 	State         string // of a connector
-	Sessions      int    // that are logged in
+	Sessions      int    // sessions that are logged in
 }
 
 // page shows the routes. A stream of the page shows no explanation, which does not change.
@@ -80,10 +80,10 @@ func (ro *routes) page(r *http.Request) any {
 	return p
 }
 
-// An explainer answers questions, one at a time: each answer takes a gateway of its own.
+// An explainer answers questions, one at a time, because each answer uses a gateway of its own.
 type explainer struct{ busy sync.Mutex }
 
-// ask answers a question, or returns why there is no answer.
+// ask answers a question, or returns the reason why there is no answer.
 func (e *explainer) ask(t *Tools, cfg *config.Config, q Question) (answer, wrong string) {
 	if !e.busy.TryLock() {
 		return "", "Another message is being explained: try again."
@@ -125,7 +125,7 @@ func (ro *routes) rows(cfg *config.Config) []routeRow {
 	for i := range rows {
 		r := &cfg.Routes[i]
 		rows[i] = routeRow{Number: i, Name: routeName(cfg, i), Conditions: conditions(r), Policy: r.Policy}
-		if i < len(status.Routes) { // a reload may just have brought it
+		if i < len(status.Routes) { // a reload may just have added the route
 			rows[i].Messages = status.Routes[i].Taken
 		}
 		for _, to := range r.To {
@@ -139,7 +139,7 @@ func (ro *routes) rows(cfg *config.Config) []routeRow {
 	return rows
 }
 
-// routeName names a route by its line in the file, as config check does, or by its place if the line is not known.
+// routeName names a route by its line in the file, as config check does, or by its position if the line is unknown.
 func routeName(cfg *config.Config, i int) string {
 	if line := cfg.RouteLine(i); line > 0 {
 		return "line " + strconv.Itoa(line)
@@ -147,7 +147,7 @@ func routeName(cfg *config.Config, i int) string {
 	return "routes[" + strconv.Itoa(i) + "]"
 }
 
-// conditions returns what a message must have to take a route.
+// conditions returns the conditions under which a message takes a route.
 func conditions(r *config.Route) (all []string) {
 	for _, c := range []struct {
 		name   string
@@ -173,7 +173,7 @@ func one(value string) []string {
 	return []string{value}
 }
 
-// text returns what a filter finds a route by.
+// text returns the text in which a filter searches for a route.
 func (r *routeRow) text() string {
 	words := append([]string{r.Name}, r.Conditions...)
 	for _, t := range r.Targets {

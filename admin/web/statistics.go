@@ -17,16 +17,16 @@ type statisticsPage struct {
 	From, To                        string
 	Choices                         []string
 	Heads                           []string
-	Groups                          int // how many of the heads are those of groups
+	Groups                          int // number of heads that are heads of groups
 	Most                            int64
 	JSON, CSV                       template.URL
 	problem
 }
 
-// mostSumRows is how many rows the page shows at most, without the one of their sum.
+// mostSumRows is the limit of the rows that the page shows, without the row of sums.
 const mostSumRows = 1000
 
-// choices are what the page can make rows for.
+// choices returns the groups by which the page can make rows.
 func choices() []string {
 	return []string{
 		"day", "hour", "month", "account", "connector", "network", "day,account", "day,connector", "month,account",
@@ -49,7 +49,7 @@ func (s *site) statistics(r *http.Request) any {
 	}
 	found, err := s.server.Statistics(r)
 	if p.problem = problemOf(err); err != nil {
-		if p.code == http.StatusNotFound { // the page is there, and says why it is empty
+		if p.code == http.StatusNotFound { // the page exists, and shows why it is empty
 			p.code = http.StatusOK
 		}
 		return p

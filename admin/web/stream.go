@@ -11,13 +11,13 @@ import (
 
 // Times of a stream.
 const (
-	interval  = 2 * time.Second  // between two looks at what a page shows
-	writeTime = 10 * time.Second // that a browser has to take what is sent
-	quietTime = 20 * time.Second // after which a stream without changes says that it goes on
+	interval  = 2 * time.Second  // pause between two readings of the page's state
+	writeTime = 10 * time.Second // time limit for the browser to receive data
+	quietTime = 20 * time.Second // a stream without changes sends a sign of life after this time
 )
 
-// push sends what next returns every so often, until that fails, the browser goes, or its user may not see the page any more. A
-// browser that does not take what is sent is let go.
+// push sends the events that next returns in each interval, until next fails, the browser goes, or its user
+// may no longer see the page. The stream of a browser that does not take the data ends.
 func (s *site) push(w http.ResponseWriter, r *http.Request, every time.Duration, next func() (string, error)) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	out := http.NewResponseController(w)
@@ -63,7 +63,7 @@ func (s *site) stream(p *page) http.HandlerFunc {
 			cells, err := s.cells(p, r)
 			text := events(before, cells)
 			if before = cells; text == staleEvent {
-				before = nil // the browser takes the page as it is a little later: the next event has all cells
+				before = nil // the browser reloads the page a little later: the next event contains all cells
 			}
 			return text, err
 		})
@@ -73,10 +73,10 @@ func (s *site) stream(p *page) http.HandlerFunc {
 // staleEvent says that the page has other rows.
 const staleEvent = "event: stale\ndata: {}\n\n"
 
-// errGone says that there is no such thing any more as a page is about.
+// errGone means that the object of a page no longer exists.
 var errGone = errors.New("it is not there any more")
 
-// cells returns what changes in a page, as it is now.
+// cells returns the present values of the cells that change in a page.
 func (s *site) cells(p *page, r *http.Request) (map[string]string, error) {
 	v := s.view(p, r)
 	if v.Model == nil {
@@ -85,7 +85,7 @@ func (s *site) cells(p *page, r *http.Request) (map[string]string, error) {
 	return v.cells, s.Run(p.Template(), v)
 }
 
-// events returns what a stream says of cells that were others before; nil: nothing has been said of them.
+// events returns the event for cells that have changed since before; before nil: the stream has sent no cells yet.
 func events(before, cells map[string]string) string {
 	changed := map[string]string{}
 	same := before == nil || len(before) == len(cells)

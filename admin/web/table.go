@@ -10,21 +10,21 @@ import (
 	"strings"
 )
 
-// A table is the model of a page with rows, of which it shows a part.
+// A table is the model of a page with rows. The page shows a part of the rows.
 type table[T any] struct {
 	Rows   []T
 	Heads  []string // of further columns
-	Zero   []string // heads of those that are 0 in all rows, and not shown
+	Zero   []string // heads of the columns that are 0 in all rows, and hidden
 	Filter string
 	Sort   string // the head of the column that the rows are sorted by, behind "-" if the other way
 	Number int    // of the page, from 1
 	Of     int
 	Total  int
 
-	sorts map[string]bool // whether columns by which rows may be sorted have numbers
+	sorts map[string]bool // columns by which rows may be sorted; true: the column contains numbers
 }
 
-// A column is one by which the rows of a table may be sorted: numbers from the largest, texts from the first.
+// A column is a column by which the rows of a table may be sorted: numbers in descending order, texts in ascending order.
 type column[T any] struct {
 	head   string
 	number func(*T) float64
@@ -42,7 +42,7 @@ func (c *column[T]) compare(a, b *T) int {
 // most is how many rows a page shows.
 const most = 100
 
-// tableOf returns the rows that a request asks for: those of ?page= whose name contains ?filter=, sorted by ?sort=.
+// tableOf returns the rows that a request selects: the rows of ?page= whose name contains ?filter=, sorted by ?sort=.
 func tableOf[T any](r *http.Request, all []T, name func(*T) string, columns ...column[T]) *table[T] {
 	query := r.URL.Query()
 	t := &table[T]{Filter: strings.ToLower(query.Get("filter")), sorts: map[string]bool{}}
@@ -78,7 +78,7 @@ func (t *table[T]) with(heads, zero []string) *table[T] {
 	return t
 }
 
-// Before and After return the numbers of the pages beside this one, 0 if there is none.
+// Before and After return the numbers of the pages beside this one, 0 if there is no such page.
 func (t *table[T]) Before() int { return t.Number - 1 }
 func (t *table[T]) After() int {
 	if t.Number == t.Of {
@@ -104,8 +104,8 @@ func (t *table[T]) query(page int, sort string) string {
 // PageLink returns the query of another page of the table.
 func (t *table[T]) PageLink(page int) string { return t.query(page, t.Sort) }
 
-// headOf returns how the head of a column is written: what its link leads to, "" if rows are not sorted by it; which way
-// they are now; and whether it has numbers.
+// headOf returns the parts of a column's head: the link that sorts the rows, "" if the rows cannot be sorted
+// by the column; the present order; and whether the column has numbers.
 func (t *table[T]) headOf(head string) (link, order string, numeric bool) {
 	numeric, known := t.sorts[head]
 	if !known {
@@ -124,7 +124,7 @@ func (t *table[T]) headOf(head string) (link, order string, numeric bool) {
 	return t.query(1, head), "", numeric
 }
 
-// Head writes the head of a column. A link sorts the rows by it, where the table can.
+// Head writes the head of a column. If the table can be sorted by the column, a link does that.
 func (v *view) Head(head string) template.HTML { return v.head(head, false) }
 
 // NumberHead is Head for a column of numbers in tables that are not sorted.

@@ -19,19 +19,19 @@ const tryName = "try"
 
 // A tryPage is the model of the page that submits a message.
 type tryPage struct {
-	Accounts               []string // that may submit
+	Accounts               []string // accounts that may submit
 	Account, From, To      string
 	Text                   string
 	Receipt                bool
-	ID                     string // of the message that was submitted last
+	ID                     string // id of the message that was submitted last
 	CanExplain             bool
-	Answer, Wrong, Refused string // what would become of it; why that is not known; why it was refused
+	Answer, Wrong, Refused string // the answer; the reason why there is none; the reason why the message was refused
 }
 
 // IsStill reports that nothing of the page changes.
 func (*tryPage) IsStill() bool { return true }
 
-// try shows the form, with what the address of the page has of a message, which is never its text.
+// try shows the form, filled in from the page's parameters. The parameters never contain the text of the message.
 func (s *site) try(r *http.Request) any {
 	p := &tryPage{CanExplain: s.Explain != nil, Account: r.FormValue("account"), From: r.FormValue("from"), To: r.FormValue("to")}
 	if id, err := sms.ParseID(r.FormValue("id")); err == nil {
@@ -46,9 +46,9 @@ func (s *site) try(r *http.Request) any {
 	return p
 }
 
-// tries takes the form: it explains the message, or submits it and goes back to the form, which leads to its story. What is
-// wrong is shown with the form as it was filled in. A form is posted also to be explained, so that no text is part of an
-// address.
+// tries handles the form. It explains the message, or submits the message and returns to the form, which
+// links to the message's story. Errors are shown with the form as filled in. The form is also posted to
+// explain a message, so that no text is part of a URL.
 func (s *site) tries(p *page) http.HandlerFunc {
 	acts := admin.Actions()
 	act := &acts[slices.IndexFunc(acts, func(a admin.Action) bool { return a.Name == tryName })]
@@ -56,7 +56,7 @@ func (s *site) tries(p *page) http.HandlerFunc {
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(2 * patience))
 		v := s.view(p, r)
 		m := v.Model.(*tryPage)
-		m.Text = strings.ReplaceAll(r.PostFormValue(access.Text), "\r\n", "\n") // browsers send both
+		m.Text = strings.ReplaceAll(r.PostFormValue(access.Text), "\r\n", "\n") // browsers send CR and LF
 		r.Form.Set(access.Text, m.Text)
 		m.ID, m.Receipt = "", r.PostFormValue("receipt") != ""
 		if r.PostFormValue("explain") != "" {
@@ -87,7 +87,7 @@ func (s *site) tries(p *page) http.HandlerFunc {
 	}
 }
 
-// triedText says what became of a message that was submitted.
+// triedText returns the outcome of a submitted message as text.
 func triedText(t *admin.Tried) string {
 	text := fmt.Sprintf("Message %s is accepted from %s", t.ID, t.Account)
 	if t.Parts > 1 {

@@ -33,17 +33,17 @@ type site struct {
 	followers chan struct{} // has a place for each stream of the pdu log
 }
 
-// Tools are what the program does for the pages. The zero value does nothing.
+// Tools are functions of the program for the pages. The zero value has no functions.
 type Tools struct {
-	// says what a gateway with a configuration would do with a message
+	// Explain describes what a gateway with a configuration would do with a message.
 	Explain func(c *config.Config, q Question) (string, error)
-	Pending func(ctx context.Context) (changes string, err error) // says what a reload would do, in lines for people
-	Edit    manage.Edit                                           // changes a managed file; nil: there are none
-	// says what this node knows of its cluster; nil: the gateway is alone
+	Pending func(ctx context.Context) (changes string, err error) // returns what a reload would change, as lines for people
+	Edit    manage.Edit                                           // changes a managed file; nil: the gateway has no managed files
+	// Cluster returns what this node knows of its cluster; nil: the gateway is alone.
 	Cluster func() *report.Report
 }
 
-// Handler serves the pages of a server. It is admin.Pages.
+// Handler returns the handler of a server's pages. It is an admin.Pages.
 func (t Tools) Handler(server *admin.Server) http.Handler {
 	s := &site{
 		Tools: t, Site: browser.NewSite(admin.PagesBase, "PMG", templateFiles), server: server,
@@ -97,7 +97,7 @@ func (t Tools) Handler(server *admin.Server) http.Handler {
 	return protected(httpfault.Handler(m, server.Gateway().Node.Log, s.failed))
 }
 
-// failed answers a request at which its handler has panicked.
+// failed answers a request whose handler has panicked.
 func (s *site) failed(w http.ResponseWriter, r *http.Request) {
 	s.write(
 		w, http.StatusInternalServerError, "failed",
@@ -113,7 +113,7 @@ func protected(h http.Handler) http.Handler {
 	})
 }
 
-// allow serves those who have a scope, and leads others to the login.
+// allow serves the requests of users who have a scope, and redirects others to the login.
 func (s *site) allow(needed access.Scope, h http.Handler) http.Handler {
 	return s.server.Guard().MayOrLogin(needed, h, func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, s.LoginPath(r), http.StatusSeeOther)

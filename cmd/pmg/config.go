@@ -121,7 +121,8 @@ func loadConfig(w io.Writer, file string) (*config.Config, error) {
 	return loadChecked(w, file, asItRuns())
 }
 
-// loadQuietly is loadConfig for commands about something else: serve, reload and config check say what there is to be warned of.
+// loadQuietly is loadConfig without warnings, for commands with another purpose: serve, reload and config
+// check print the warnings.
 func loadQuietly(_ io.Writer, file string) (*config.Config, error) {
 	return loadConfig(io.Discard, file)
 }

@@ -23,7 +23,7 @@ import (
 // logDirectory returns the directory that the configuration names. The default file
 // may be missing, because logs can be read on a machine without a gateway.
 func logDirectory(file string, named bool) (string, error) {
-	c, err := loadConfig(io.Discard, file) // its warnings are for the operator of serve
+	c, err := loadConfig(io.Discard, file) // the warnings are for the operator of pmg serve
 	if err != nil && !named && errors.Is(err, fs.ErrNotExist) {
 		return config.Default().PDULog.Dir, nil
 	}

@@ -26,7 +26,7 @@ func (s *server) openStore(cfg *config.Config) error {
 		)
 		return g.Keep(store.NewMemory())
 	}
-	dir, err := filepath.Abs(cfg.Store.Dir) // so that an error names the directory, wherever pmg was started
+	dir, err := filepath.Abs(cfg.Store.Dir) // an absolute path, so that errors name the directory wherever pmg was started
 	if err != nil {
 		return fmt.Errorf("cannot find store.dir: %w", err)
 	}

@@ -72,7 +72,7 @@ func decodeAll(cmd *cobra.Command, args []string, d protocols.SessionDriver, asJ
 	a := decoder{out: cmd.OutOrStdout(), stderr: cmd.ErrOrStderr(), driver: d, asJSON: asJSON}
 	if len(args) > 0 {
 		if isPart(d, args[0]) {
-			args = []string{strings.Join(args, " ")} // a dump without quotes around it
+			args = []string{strings.Join(args, " ")} // a dump that was not put in quotes
 		}
 		for i, arg := range args {
 			a.decode(fmt.Sprintf("argument %d", i+1), arg)

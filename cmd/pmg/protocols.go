@@ -35,7 +35,7 @@ func newDriver(protocol string, c *config.Config) (protocols.Driver, error) {
 	return nil, fmt.Errorf("cannot speak protocol %q: use %s", protocol, strings.Join(protocolNames(), " or "))
 }
 
-// sessionNames are those of the protocols whose peers log in and stay.
+// sessionNames returns the names of the protocols whose peers log in and stay connected.
 func sessionNames() (names []string) {
 	for _, m := range makers {
 		if _, ok := m.make(&config.Config{}).(protocols.SessionDriver); ok {

@@ -169,7 +169,7 @@ func (o *queueOptions) each(
 	})
 }
 
-// missing returns an error if ids were named and one of them was not found.
+// missing returns an error if one of the named ids was not found.
 func (o *queueOptions) missing(n int) error {
 	switch {
 	case len(o.query.IDs) == 0 || n >= len(o.query.IDs):
@@ -244,7 +244,7 @@ func newQueueChangeCommand(what string) *cobra.Command {
 	return cmd
 }
 
-// progressEvery is how often a long change says how far it is.
+// progressEvery is the interval of a long change's progress reports.
 const progressEvery = 2 * time.Second
 
 func runQueueChange(cmd *cobra.Command, o *queueOptions, source runningStore, change operate.QueueChange) error {
@@ -296,7 +296,7 @@ func runQueueChange(cmd *cobra.Command, o *queueOptions, source runningStore, ch
 	return o.missing(matched)
 }
 
-// queueSummary says what was done.
+// queueSummary returns a summary of a change as text.
 func queueSummary(what string, results map[string]int) string {
 	s := messages(results[queueVerbs()[what]]) + " " + queueVerbs()[what]
 	for _, r := range []struct{ result, text string }{

@@ -52,7 +52,7 @@ nothing was taken meanwhile. Messages with a delivery time to come are not count
 	return cmd
 }
 
-// sumsOf returns the sums, and those of a time before.
+// sumsOf returns the present sums, and the sums at an earlier time.
 func sumsOf(ctx context.Context, running runningStore, over time.Duration) (before, now []operate.QueueSum, err error) {
 	if over > 0 {
 		if before, err = running.sums(ctx); err != nil {

@@ -99,7 +99,7 @@ type reloadRequest struct {
 	force  bool
 	dry    bool                // nothing is put in force
 	edit   *editor.Request     // a managed file is changed before; nil: none is
-	answer chan<- reloadAnswer // has room for one answer
+	answer chan<- reloadAnswer // has a buffer for one answer
 }
 
 type reloadAnswer struct {
@@ -124,7 +124,7 @@ func (s *server) askEdit(ctx context.Context, r editor.Request) (editor.Result, 
 	return a.edited, a.err
 }
 
-// pending returns what a reload would do, one that accepts every removal.
+// pending returns the changes that a reload would make if it accepted every removal.
 func (s *server) pending(ctx context.Context) (string, error) {
 	a := s.ask(ctx, reloadRequest{dry: true})
 	return a.report, a.err
@@ -145,7 +145,7 @@ func (s *server) ask(ctx context.Context, r reloadRequest) reloadAnswer {
 	return <-answer
 }
 
-// carryOut does what a request asks for.
+// carryOut carries out a request.
 func (s *server) carryOut(file string, r reloadRequest) (a reloadAnswer) {
 	if r.edit == nil {
 		a.report, a.err = s.reloadFile(file, r)
@@ -174,7 +174,7 @@ func (s *server) carryOut(file string, r reloadRequest) (a reloadAnswer) {
 
 // A reader reads a gateway's configuration, again and again.
 type reader struct {
-	allow bool // those with passwords may be read by everybody
+	allow bool // files with passwords may be readable by everybody
 	cache config.Cache
 }
 
@@ -215,7 +215,7 @@ func (s *server) reloadFile(file string, r reloadRequest) (report string, err er
 	return reloadReport(file, changes), nil
 }
 
-// compare returns what a reload would change, for people.
+// compare returns the changes that a reload would make, as text for people.
 func (s *server) compare(file string) (string, error) {
 	var b strings.Builder
 	cfg, err := s.files.load(&b, file, nil)

@@ -319,13 +319,12 @@ func (s *server) storeFailed(err error) {
 	s.failed <- err
 }
 
-// storeError is what pmg exits with when the store has failed.
+// storeError returns the error with which pmg exits when the store has failed.
 func storeError(err error) error {
 	return exitError{fmt.Errorf("cannot go on: the store has failed: %w", err), exitTemporary}
 }
 
-// endTimeout is how long a gateway may take to end when it has failed, or when the time to drain
-// is over. Its disk may hang.
+// endTimeout is the limit of the time for ending a gateway that has failed, or whose time to drain is over. Its disk may hang.
 const endTimeout = 8 * time.Second
 
 // end stops the gateway, and returns the error that pmg exits with. It drains until ctx is done.
@@ -372,7 +371,7 @@ func (s *server) end(ctx context.Context, failure error) error {
 	}
 }
 
-// unended is what pmg exits with when it was stopped and does not end.
+// unended returns the error with which pmg exits when it was stopped and does not end.
 func (s *server) unended() error {
 	err := errors.New(
 		"cannot end cleanly: something does not answer, perhaps a disk; look at the disks of store.dir, events.dir and " +

@@ -34,8 +34,8 @@ type server struct {
 	admin   *admin.Server // nil: not started
 	manager daemon.Manager
 	member  *member.Member // nil: the gateway is alone
-	next    *string        // the node to which an operator has moved the work, empty for any; nil: none has
-	files   *reader        // what the configuration is read with
+	next    *string        // the node to which an operator has moved the work, "" for any node; nil: the work was not moved
+	files   *reader        // reads the configuration
 
 	stopRecovery context.CancelFunc
 	recovery     sync.WaitGroup
@@ -90,8 +90,7 @@ func startServerOn(cfg *config.Config, log zerolog.Logger, opened stages.Listene
 	return s, nil
 }
 
-// startEngine starts what moves the messages of all connectors: the pipeline those of sessions, and httpapi those of
-// requests.
+// startEngine starts the engines of all connectors: the pipeline for sessions, and httpapi for requests.
 func startEngine(g *gateway.Gateway, o httpapi.Options) (gateway.Engine, error) {
 	pipeline, err := stages.StartOn(g, stages.Options{Opened: o.Opened, Holds: o.Holds})
 	if err != nil {
@@ -147,7 +146,7 @@ func (s *server) reload(cfg *config.Config) ([]config.Change, error) {
 	return changed.Options, nil
 }
 
-// maxChanges is how many changes one line of the log names.
+// maxChanges is the limit of changes that one line of the log names.
 const maxChanges = 50
 
 // logChanges logs in one line the options that a reload has changed and those that need a

@@ -73,7 +73,7 @@ func (o *statusOptions) find(cmd *cobra.Command) error {
 	if cmd.Flags().Changed("address") {
 		return nil
 	}
-	c, err := loadConfig(io.Discard, o.config) // its warnings are for the operator of serve
+	c, err := loadConfig(io.Discard, o.config) // the warnings are for the operator of pmg serve
 	if ask.IsNone(err) {
 		return fmt.Errorf("%w or --address HOST:PORT", err)
 	}

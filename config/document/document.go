@@ -1,4 +1,4 @@
-// Package document reads a file of YAML, and says in plain words what is wrong with it and where.
+// Package document reads a YAML file, and reports errors and their places in plain words.
 //
 // # Start reading
 //
@@ -27,7 +27,7 @@ var marks = [...]struct{ octets, name string }{
 	{"\xfe\xff", "is UTF-16: save it as UTF-8"},
 }
 
-// Parse returns the YAML tree of a file, or nil if it has no content. lines are those of data.
+// Parse returns the YAML tree of a file, or nil if it has no content. lines are the lines of data.
 func Parse(name string, data []byte, lines []string) (ast.Node, error) {
 	if p, ok := octets(name, data, lines); !ok {
 		return nil, Problems{p}
@@ -127,15 +127,15 @@ func syntax(name string, lines []string, err error) error {
 // A Problem is one fault of a file, and its position.
 type Problem struct {
 	File    string
-	Line    int // from 1; 0 when it is about the whole file
+	Line    int // line number from 1; 0: the problem is about the whole file
 	Column  int
 	Path    string // the option: "connectors[1].window"
-	Of      string // what it is of, where the path has a number, such as "account acme"; or ""
+	Of      string // the owner of the option, such as "account acme", if the path contains a number; "": the path does not
 	Message string
 	Text    string // the line as in the file, without passwords
 }
 
-// A Warning is a Problem that does not keep the file from being used.
+// A Warning is a Problem that does not prevent the use of the file.
 type Warning = Problem
 
 // String formats the problem as compilers do, with the line below it.

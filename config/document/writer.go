@@ -11,7 +11,7 @@ type Writer struct{ b strings.Builder }
 // String returns what was written.
 func (w *Writer) String() string { return w.b.String() }
 
-// Append writes what another one has written.
+// Append writes the text of another writer.
 func (w *Writer) Append(o *Writer) { w.b.WriteString(o.String()) }
 
 // Line writes a line.

@@ -41,18 +41,18 @@ var rows = map[string]string{Lists: ".txt", Prices: ".csv"}
 // Kinds returns all kinds.
 func Kinds() []string { return []string{Accounts, Routes, Lists, Prices} }
 
-// Rows returns the ending of the files with the rows of a kind, "" if it has none.
+// Rows returns the ending of the files with the rows of a kind, "" if the kind has no rows.
 func Rows(kind string) string { return rows[kind] }
 
 var nameForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
 
-// OptionsFile returns the name of the file with the options of something, RowsFile that of its rows.
+// OptionsFile returns the name of the file with an object's options, RowsFile the name of the file with its rows.
 func OptionsFile(kind, name string) string { return kind + "/" + name + ".yaml" }
 
 // RowsFile returns the name of the file with the rows of a list or of prices.
 func RowsFile(kind, name string) string { return kind + "/" + name + rows[kind] }
 
-// Split returns what a file is of, and reports whether it may be in the directory.
+// Split returns the kind and the name of the object that a file belongs to, and reports whether the file may be in the directory.
 func Split(file string) (kind, name string, ok bool) {
 	kind, name, _ = strings.Cut(file, "/")
 	ending := filepath.Ext(name)
@@ -61,7 +61,7 @@ func Split(file string) (kind, name string, ok bool) {
 	return kind, name, known && (ending == ".yaml" || ending != "" && ending == rows[kind])
 }
 
-// IsOptions reports whether a file is one of options.
+// IsOptions reports whether a file contains options.
 func IsOptions(file string) bool { return strings.HasSuffix(file, ".yaml") }
 
 // A Dir is a directory of files that the gateway writes.
@@ -77,8 +77,8 @@ func Open(path string) *Dir { return OpenOn(vfs.Default, path, time.Now) }
 // OpenOn is Open on another file system and clock.
 func OpenOn(fs vfs.FS, path string, now func() time.Time) *Dir { return &Dir{path, fs, now} }
 
-// WillBeMade reports whether a directory is missing, and the first change makes it: the directory that it is in belongs to the
-// user that the process runs as.
+// WillBeMade reports whether a directory is missing and the first change will create it: the parent directory
+// belongs to the user that the process runs as.
 func WillBeMade(path string) bool {
 	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
 		return false
@@ -112,7 +112,7 @@ func (d *Dir) Lock() (io.Closer, error) {
 	}
 }
 
-// Read returns the contents of a file, nil if there is none.
+// Read returns the contents of a file, nil if the file does not exist.
 func (d *Dir) Read(file string) ([]byte, error) {
 	f, err := d.fs.Open(d.Path(file))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -150,7 +150,7 @@ func (d *Dir) Names(kind string) (names []string, err error) {
 	return names, nil
 }
 
-// Tag returns what names the contents of a file, "" if there is no file.
+// Tag returns a tag that identifies the contents of a file, "" if there is no file.
 func Tag(data []byte) string {
 	if data == nil {
 		return ""
@@ -159,8 +159,9 @@ func Tag(data []byte) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// Replace replaces a file by data, or removes it if that is nil, and then calls use, which puts that in force. If use fails,
-// or anything before it, the file is what it was. The caller holds the lock. The change that is returned has its number.
+// Replace replaces a file by data, or removes the file if data is nil. Then it calls use, which puts the
+// change in force. If use or an earlier step fails, the file is restored. The caller holds the lock. The
+// returned change has its number.
 func (d *Dir) Replace(c Change, data []byte, use func() error) (Change, error) {
 	if _, _, ok := Split(c.File); !ok {
 		return c, fmt.Errorf("cannot write %s: it is no file of an account, a route, a list or prices", c.File)
@@ -181,7 +182,7 @@ func (d *Dir) Replace(c Change, data []byte, use func() error) (Change, error) {
 		return c, err
 	}
 	if err != nil {
-		_ = d.forget(c.Number) // one that stays says that the file was what it is
+		_ = d.forget(c.Number) // a record that stays is harmless: it repeats the present contents
 		return c, err
 	}
 	d.trim()
@@ -210,15 +211,15 @@ func (d *Dir) makeDirs(file string) error {
 	return d.sync(d.path)
 }
 
-// ErrStuck says that a file has changed though what was to follow has failed.
+// ErrStuck means that a file has changed although a later step of the change has failed.
 var ErrStuck = errors.New("and the change cannot be taken back")
 
-// exchange puts new contents in the place of a file, and the old ones back if use fails.
+// exchange replaces the contents of a file, and restores the old contents if use fails.
 func (d *Dir) exchange(file string, data []byte, existed bool, use func() error) error {
 	path := d.Path(file)
 	dir, base := d.fs.PathDir(path), d.fs.PathBase(path)
 	fresh, old := d.fs.PathJoin(dir, "."+base+".new"), d.fs.PathJoin(dir, "."+base+".old")
-	_ = d.fs.Remove(old) // of a process that has died
+	_ = d.fs.Remove(old) // a temporary file of a process that has died
 	back := func() error { return d.fs.Remove(path) }
 	if existed {
 		if err := d.fs.Link(path, old); err != nil {
@@ -247,7 +248,7 @@ func (d *Dir) exchange(file string, data []byte, existed bool, use func() error)
 	return err
 }
 
-// put gives a file new contents, or removes it. Nothing has changed if it fails.
+// put gives a file new contents, or removes it. If it fails, the file is unchanged.
 func (d *Dir) put(path, fresh string, data []byte) error {
 	if data == nil {
 		return d.fs.Remove(path)
@@ -266,7 +267,7 @@ func (d *Dir) write(path string, data []byte) error {
 	}
 	err = d.protect(f)
 	if err == nil {
-		_, err = f.Write(slices.Clone(data)) // a vfs.File may change what it is given
+		_, err = f.Write(slices.Clone(data)) // a vfs.File may change the slice that it gets
 	}
 	if err == nil {
 		err = f.Sync()
@@ -277,10 +278,11 @@ func (d *Dir) write(path string, data []byte) error {
 	return err
 }
 
-// protect makes a file readable for the owner of the directory alone. That is the gateway's user, also where root writes.
+// protect makes a file readable only for the owner of the directory. The owner is the gateway's user, also if
+// root writes the file.
 func (d *Dir) protect(f vfs.File) error {
 	if f.Fd() == vfs.InvalidFd {
-		return nil // it is in memory
+		return nil // the file is in memory
 	}
 	if err := unix.Fchmod(int(f.Fd()), 0o600); err != nil {
 		return err

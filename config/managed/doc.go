@@ -7,9 +7,10 @@
 //	prices/std.yaml       those of a list of prices, and prices/std.csv with the prices
 //	history/00000042      what a change has replaced: a line of JSON, and the former contents behind it
 //
-// A file is replaced as a whole: written under another name, synced, and renamed, so that a power cut leaves the old one or the
-// new one. Before that, what it had is in the history. A change that cannot be put in force is taken back by another rename,
-// which needs no room on the disk. Names that begin with a point are of changes that were not completed, and nobody reads them.
+// A file is replaced as a whole: the new contents are written under another name, synced, and renamed, so
+// that a power cut leaves the old or the new file. The old contents are stored in the history first. A change
+// that cannot be put in force is reverted by another rename, which needs no room on the disk. Names that
+// begin with a point belong to incomplete changes, and are never read.
 //
 // # Start reading
 //

@@ -22,15 +22,15 @@ const (
 	MostAge     = 366 * 24 * time.Hour
 )
 
-// A Change is one of a file.
+// A Change is a change of one file.
 type Change struct {
-	Number  int       `json:"number"` // from 1; 0: none has it yet
+	Number  int       `json:"number"` // number of the change, from 1; 0: the change has no number yet
 	Time    time.Time `json:"time"`
 	By      string    `json:"by"`
 	Comment string    `json:"comment,omitempty"`
 	File    string    `json:"file"`
-	Existed bool      `json:"existed"` // whether there was a file before
-	Before  []byte    `json:"-"`       // its contents
+	Existed bool      `json:"existed"` // reports whether the file existed before the change
+	Before  []byte    `json:"-"`       // contents of the file before the change
 }
 
 // ErrNoChange says that the history has no change of a number.
@@ -91,8 +91,9 @@ func (d *Dir) forget(number int) error {
 	return err
 }
 
-// trim removes changes that are too old and, when there are too many, the oldest of what has the most: who changes one thing
-// often does not push the changes of others out. What cannot be removed is removed later.
+// trim removes changes that are too old. If there are too many, it removes the oldest changes of the object
+// that has the most, so that frequent changes of one object do not displace those of others. A change that
+// cannot be removed is removed later.
 func (d *Dir) trim() {
 	all, err := d.numbers()
 	if err != nil {
@@ -117,7 +118,7 @@ func (d *Dir) trim() {
 	}
 }
 
-// A held change is one that takes room in the history.
+// A held change is a change that takes room in the history.
 type held struct {
 	number int
 	octets int64
@@ -126,7 +127,7 @@ type held struct {
 // room is how much of its bounds the history gives up in one go, so that the heads of all changes are read rarely.
 const room = 20
 
-// share removes changes until there is room for others again. The last one stays.
+// share removes changes until there is room for further ones. The last change is never removed.
 func (d *Dir) share(all []held, octets int64) {
 	type part struct {
 		changes []held // the oldest in front
@@ -134,7 +135,7 @@ func (d *Dir) share(all []held, octets int64) {
 	}
 	parts, count := map[string]*part{}, len(all)
 	for _, h := range all[:count-1] {
-		c, _ := d.head(h.number) // what cannot be read is a part of its own
+		c, _ := d.head(h.number) // an unreadable head makes the file a part of its own
 		kind, name, _ := Split(c.File)
 		p := parts[kind+"/"+name]
 		if p == nil {
@@ -166,8 +167,8 @@ func (d *Dir) share(all []held, octets int64) {
 	}
 }
 
-// History returns changes, the last one first: those before a number, or all if it is 0, of a file, or of all if that is "".
-// There are most at most.
+// History returns at most most changes, the latest first: those with a lower number than before, or all if
+// before is 0; of a file, or of all files if file is "".
 func (d *Dir) History(file string, before, most int) ([]Change, error) {
 	all, err := d.numbers()
 	if err != nil {
@@ -192,13 +193,13 @@ func (d *Dir) History(file string, before, most int) ([]Change, error) {
 // maxHead is how many octets the first line of a change has at most.
 const maxHead = 4096
 
-// head returns a change without what was there before it, which may be large and is not read.
+// head returns a change without the old contents, which may be large and are not read.
 func (d *Dir) head(number int) (c Change, err error) {
 	c, _, err = d.read(number, maxHead)
 	return c, err
 }
 
-// Change returns a change with what was there before it.
+// Change returns a change with the old contents.
 func (d *Dir) Change(number int) (Change, error) {
 	c, rest, err := d.read(number, maxHead+MaxRows+MaxOptions)
 	if err == nil && c.Existed {
@@ -207,7 +208,7 @@ func (d *Dir) Change(number int) (Change, error) {
 	return c, err
 }
 
-// read reads a change, and what follows its head in the first octets of its file.
+// read reads a change, and the octets that follow its head in the first octets of its file.
 func (d *Dir) read(number int, octets int64) (c Change, rest []byte, err error) {
 	f, err := d.fs.Open(d.Path(nameOf(number)))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -1,4 +1,4 @@
-// Package option reads the tags of structs whose fields are options, and the values of these.
+// Package option reads the tags of structs whose fields are options, and the values of the options.
 //
 // # Start reading
 //

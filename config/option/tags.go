@@ -8,9 +8,8 @@ import (
 	"sync"
 )
 
-// All returns the options of a struct, in order. The options of a struct in it that
-// is no option itself are among them, with their index and, if they belong to a protocol,
-// its tag.
+// All returns the options of a struct, in order. It includes the options of an embedded struct that is no
+// option itself, with their index and, if they belong to a protocol, the tag of the protocol.
 func All(t reflect.Type) iter.Seq[reflect.StructField] {
 	return func(yield func(reflect.StructField) bool) {
 		for i := range t.NumField() {
@@ -40,7 +39,7 @@ func All(t reflect.Type) iter.Seq[reflect.StructField] {
 // Key returns an option's key in the file.
 func Key(f reflect.StructField) string { return f.Tag.Get("yaml") }
 
-// Find returns the option with the key, and reports whether there is one.
+// Find returns the option with the key. It reports false if no option has the key.
 func Find(t reflect.Type, key string) (reflect.StructField, bool) {
 	for f := range All(t) {
 		if Key(f) == key {
@@ -50,17 +49,17 @@ func Find(t reflect.Type, key string) (reflect.StructField, bool) {
 	return reflect.StructField{}, false
 }
 
-// A Shape is what the tags of a struct say.
+// A Shape is the information of the tags of a struct.
 type Shape struct {
-	Blank    reflect.Value // one with the defaults
+	Blank    reflect.Value // a value with the defaults
 	Options  map[string]reflect.StructField
 	Required []reflect.StructField
 }
 
-// Shapes are those of many structs. The zero value has none. They are safe for concurrent use.
+// Shapes caches the shapes of structs. The zero value is empty. It is safe for concurrent use.
 type Shapes struct{ known sync.Map } // of reflect.Type to *Shape
 
-// Of returns the shape of a struct. It is made once for all accounts, of which there may be very many.
+// Of returns the shape of a struct. The shape is made once, because there may be very many accounts.
 func (s *Shapes) Of(t reflect.Type) *Shape {
 	if known, ok := s.known.Load(t); ok {
 		return known.(*Shape)
@@ -100,7 +99,7 @@ func SetDefaults(v reflect.Value, tag string) {
 	}
 }
 
-// SetDefault sets an option to its default. That of a list has commas between its values.
+// SetDefault sets an option to its default. The values of a list are separated by commas.
 func SetDefault(v reflect.Value, text string) {
 	if v.Kind() == reflect.Slice {
 		words := strings.Split(text, ", ")

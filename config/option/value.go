@@ -26,7 +26,7 @@ var kinds = map[reflect.Type]string{
 	reflect.TypeFor[netip.Prefix]():  "network",
 }
 
-// A Word is a single value of a type of its own, which says what its values look like.
+// A Word is a single value of a type of its own, which defines the syntax of its values.
 type Word interface {
 	encoding.TextUnmarshaler
 	Kind() string // for documentation: "word"
@@ -165,7 +165,7 @@ func limitOf(t reflect.Type, limit string) int64 {
 	return v.Int()
 }
 
-// DescribeRange returns a range tag in words.
+// DescribeRange returns a range tag as text.
 func DescribeRange(limits string) string {
 	low, high, _ := strings.Cut(limits, "..")
 	switch {

@@ -22,7 +22,7 @@ const (
 	saveEvery   = 10 * time.Second
 	// Saving takes a twentieth of the time at most, however many rows there are.
 	share    = 20
-	openDays = 4 // that are kept in memory when they are saved
+	openDays = 4 // days that stay in memory when they are saved
 )
 
 // A Counter counts events. One goroutine uses it at a time.
@@ -31,17 +31,17 @@ type Counter struct {
 	log      zerolog.Logger
 	counted  counted
 	days     map[int64]*day
-	today    *day // that of the last event
+	today    *day // day of the last event
 	saveAt   time.Time
 	line     line
-	texts    map[string]string // names, so that each is in memory once
+	texts    map[string]string // names, so that equal names share memory
 	keepDays int64             // files of older days are removed; 0: none is
-	swept    int64             // the day on which that was done
+	swept    int64             // the day of the last removal of old days
 }
 
 // counted is how far events are counted in all files.
 type counted struct {
-	Era  uint64 `json:"era"` // another one begins when numbers begin again
+	Era  uint64 `json:"era"` // identifies the sequence of event numbers; a new era begins when the numbers begin again
 	UpTo uint64 `json:"up_to"`
 }
 
@@ -76,7 +76,7 @@ func (c *Counter) findCounted(why error) error {
 	for _, number := range days {
 		d, err := load(c.dir, number)
 		switch {
-		case err != nil: // it is put aside when an event of it comes
+		case err != nil: // the damaged day is put aside when an event of the day comes
 		case d.era > c.counted.Era:
 			c.counted = counted{d.era, d.upTo}
 		case d.era == c.counted.Era:

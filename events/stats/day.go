@@ -37,7 +37,7 @@ type head struct {
 	Format int    `json:"format"`
 	Day    string `json:"day"`
 	Era    uint64 `json:"era"`
-	UpTo   uint64 `json:"up_to"` // events of that era with numbers up to this one are in it
+	UpTo   uint64 `json:"up_to"` // the day contains the events of the era with numbers up to UpTo
 }
 
 // A day is the rows of a day.
@@ -47,7 +47,7 @@ type day struct {
 	upTo    uint64
 	rows    map[key]*Counts
 	most    int  // rows
-	changed bool // since it was saved
+	changed bool // the day has changed since it was saved
 }
 
 func nameOf(number int64) string {

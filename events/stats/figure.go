@@ -6,7 +6,7 @@ import (
 	"pmg/sms"
 )
 
-// A figure is something that is counted. docs/stats.md describes each.
+// A figure is a value that is counted. docs/stats.md describes each figure.
 type figure uint8
 
 const (
@@ -21,8 +21,8 @@ const (
 	joined
 	delivered
 	undelivered
-	delayMS // of those that were sent, together
-	late1s  // of those that were sent, how many took longer than that
+	delayMS // sum of the delays of sent messages
+	late1s  // sent messages whose delay was more than one second
 	late10s
 	late1m
 	late1h
@@ -43,7 +43,7 @@ var figureNames = [figures]string{
 // isMoney reports whether a figure is an amount of money.
 func (f figure) isMoney() bool { return f == charged || f == refunded }
 
-// text returns the value of a figure, as it is shown.
+// text returns the value of a figure as text.
 func (c *Counts) text(f figure) string {
 	if f.isMoney() {
 		return sms.Money(c.figures[f]).String()
@@ -51,5 +51,5 @@ func (c *Counts) text(f figure) string {
 	return strconv.FormatInt(c.figures[f], 10)
 }
 
-// Figures returns the names of all figures but those by reason, in the order in which they are shown.
+// Figures returns the names of all figures except those by reason, in the order in which they are shown.
 func Figures() []string { return figureNames[:] }

@@ -5,19 +5,19 @@ import (
 	"pmg/sms"
 )
 
-// A line is what is counted of an event's line. Texts are parts of that line.
+// A line is the part of an event's line that is counted. Texts are slices of the line.
 type line struct {
 	number                 uint64
 	kind, state, reason    []byte
 	account, toAccount     []byte
 	connector, toConnector []byte
 	network, delivery      []byte
-	accepted, ended        int64 // microseconds since 1970; 0: it has none
+	accepted, ended        int64 // microseconds since 1970; 0: unknown
 	part                   int   // from 1
 	price, refund          sms.Money
 }
 
-// read reads the line of an event, as events.Printer makes it. It reports false for anything else.
+// read reads the line of an event, as events.Printer makes it. It reports false for other lines.
 func (l *line) read(b []byte) bool {
 	*l = line{part: 1}
 	if len(b) < 2 || b[0] != '{' || b[len(b)-1] != '}' {

@@ -31,14 +31,14 @@ func daysIn(dir string) (all []int64, err error) {
 	return all, err
 }
 
-// Groups returns the names of what rows can be made for.
+// Groups returns the names of the groups by which rows can be made.
 func Groups() []string { return []string{"month", "day", "hour", "account", "connector", "network"} }
 
 // A Query says which events are summed up, and how.
 type Query struct {
-	From, To                    time.Time // days by UTC, the last one included; zero: from the first, to the last there is
-	Account, Connector, Network string    // only those; "": all
-	By                          []string  // Groups; what has the same values is one row. None: there is one row
+	From, To                    time.Time // days in UTC, To included; zero: the first or the last existing day
+	Account, Connector, Network string    // values to select; "": all
+	By                          []string  // groups; rows with the same values are added up. Empty: one row in total
 }
 
 // Check returns an error if a query makes no sense.
@@ -57,9 +57,9 @@ func (q *Query) Check() error {
 	return nil
 }
 
-// A Row is the sum of what has the same values.
+// A Row is the sum of events with the same values.
 type Row struct {
-	Values []string // of Query.By; "" stands for what has none
+	Values []string // values of the groups of Query.By; "": the events lack a value
 	Counts
 }
 
@@ -102,7 +102,7 @@ type sums struct {
 	name []byte
 }
 
-// day adds the rows of a day. A file that was removed meanwhile has none.
+// day adds the rows of a day. A file that was removed meanwhile has no rows.
 func (s *sums) day(ctx context.Context, dir string, number int64) error {
 	f, err := os.Open(pathOf(dir, number))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -148,7 +148,7 @@ func (s *sums) add(k key, c *Counts) error {
 	return nil
 }
 
-// valueOf returns what a row has of a group.
+// valueOf returns the value of a row for a group.
 func valueOf(k key, name string) string {
 	at := func(layout string) string { return time.Unix(k.hour*3600, 0).UTC().Format(layout) }
 	switch name {

@@ -14,14 +14,14 @@ import (
 	"pmg/events"
 )
 
-// A Rebuilt is what Rebuild has done.
+// A Rebuilt is the result of Rebuild.
 type Rebuilt struct {
 	Events   int64
-	From, To string // the days that were made; "": none
-	Replaced string // the directory that the files of before are in now; "": there were none
+	From, To string // the first and last day that were rebuilt; "": none
+	Replaced string // the directory with the old files; "": there were no old files
 }
 
-// A Progress is called with how many events were counted, and of which day the last one was.
+// A Progress is called with the number of counted events, and the day of the last one.
 type Progress func(n int64, day string)
 
 // Rebuild makes the statistics of days from the events that are there. No gateway may write either meanwhile. Days before from,
@@ -37,7 +37,7 @@ func Rebuild(ctx context.Context, eventsDir, dir string, from time.Time, progres
 		return r, err
 	}
 	made := filepath.Join(dir, "rebuilding")
-	if err := os.RemoveAll(made); err != nil { // of a time before, which did not come to its end
+	if err := os.RemoveAll(made); err != nil { // left by an earlier rebuild that did not finish
 		return r, err
 	}
 	defer os.RemoveAll(made)
@@ -91,7 +91,7 @@ func (r *Rebuilt) count(ctx context.Context, c *Counter, dir string, progress Pr
 	return whole, err
 }
 
-// take replaces days by those that were made.
+// take replaces days by the rebuilt days.
 func (r *Rebuilt) take(c *Counter, dir string, first int64) error {
 	days, err := daysIn(c.dir)
 	if err != nil {

@@ -2,16 +2,16 @@ package stats
 
 import "fmt"
 
-// A key says whose events of an hour a row counts.
+// A key identifies a row: the hour, the account, the connector and the network of the counted events.
 type key struct {
 	hour                        int64 // since 1970
 	account, connector, network string
 }
 
-// Counts are what was counted of some events.
+// Counts are the counts of some events.
 type Counts struct {
 	figures [figures]int64
-	reasons map[string]int64 // of those that failed, were rejected or are unknown
+	reasons map[string]int64 // counts of messages that failed, were rejected or are unknown, by reason
 }
 
 // Figure returns the count of one of Figures.
@@ -55,7 +55,7 @@ func (c *Counts) setFigure(name string, n int64) bool {
 	return false
 }
 
-// A record is a row as its file has it.
+// A record is a row in the form of the file.
 type record struct {
 	Hour      int              `json:"hour"`
 	Account   string           `json:"account,omitempty"`
@@ -78,7 +78,7 @@ func recordOf(k key, c *Counts) record {
 	return r
 }
 
-// row returns what a record of a day has.
+// row returns the key and the counts of a record of a day.
 func (r *record) row(day int64) (key, *Counts, error) {
 	if r.Hour < 0 || r.Hour > 23 {
 		return key{}, nil, fmt.Errorf("an hour is %d", r.Hour)

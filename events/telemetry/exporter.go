@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	mostWaiting  = 4096 // traces; further ones are dropped
+	mostWaiting  = 4096 // traces that wait; further traces are dropped
 	mostTogether = 256  // traces in a request
 	gather       = time.Second
 	callTimeout  = 10 * time.Second
@@ -25,7 +25,7 @@ const (
 // Options are the options of an Exporter.
 type Options struct {
 	URL           string // of the collector, without /v1/traces
-	Authorization string // the header; empty: there is none
+	Authorization string // value of the header; empty: no header
 	Service       string
 	Failed        func(error) // is called for each request that fails, on the exporter's goroutine; nil: nothing is
 }

@@ -16,7 +16,7 @@ type Parent struct {
 
 const (
 	parentLength = 55  // of a header of version 00; later versions may have more behind another '-'
-	mostParent   = 256 // octets of a header that are looked at
+	mostParent   = 256 // octets of a header that are read
 	parentOctets = 24
 )
 

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// A Client makes requests. It logs in as Name with the password "secret" or, where that is set, with the header Login.
+// A Client makes requests. It logs in as Name with the password "secret" or with the header Login, if that is set.
 type Client struct {
 	T           *testing.T
 	URL         string

@@ -1,4 +1,4 @@
-// Package apitest is what tests of httpapi's packages stand on.
+// Package apitest is the common part of the tests of httpapi's packages.
 //
 // # Start reading
 //

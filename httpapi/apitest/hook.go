@@ -21,11 +21,11 @@ type Hook struct {
 	calls  []Call
 }
 
-// A Call is one that a Hook has answered.
+// A Call is a call that a Hook has answered.
 type Call struct {
 	Method, Path, Body string // Path has the query
 	Header             http.Header
-	Status             int // that it was answered with
+	Status             int // status of the answer
 }
 
 // NewHook starts a server.
@@ -71,7 +71,7 @@ func (h *Hook) AnswersAfresh(status int) {
 	h.status, h.body, h.header, h.calls = status, "", [2]string{}, nil
 }
 
-// Before sets what is done with the body of each call before it counts.
+// Before sets a function that is called with the body of each call, before the call is counted.
 func (h *Hook) Before(f func(body string)) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -90,7 +90,7 @@ func (h *Hook) Calls(words ...string) (some []Call) {
 	return some
 }
 
-// Took returns those of them that were answered 2xx.
+// Took returns the calls, among those that Calls returns, that were answered with 2xx.
 func (h *Hook) Took(words ...string) (some []Call) {
 	for _, c := range h.Calls(words...) {
 		if c.Status/100 == 2 {

@@ -25,7 +25,7 @@ import (
 type Site struct {
 	Gateway *gateway.Gateway
 	Log     testutil.Log
-	SMSC    *SMSC // of connector operator; nil: there is none
+	SMSC    *SMSC // the SMSC of connector operator; nil: the site has none
 
 	t  *testing.T
 	do *engine
@@ -85,7 +85,7 @@ func (s *Site) Reload(yaml string) {
 	s.Apply(Parse(s.t, yaml))
 }
 
-// Apply is Reload with what was read already.
+// Apply puts a configuration in force, as Reload does after reading it.
 func (s *Site) Apply(c *config.Config) {
 	s.t.Helper()
 	if _, err := s.Gateway.Reload(c, s.do); err != nil {
@@ -96,7 +96,7 @@ func (s *Site) Apply(c *config.Config) {
 	}
 }
 
-// Settled waits until every message has ended, and that is in the store.
+// Settled waits until the store has recorded the end of every message.
 func (s *Site) Settled() {
 	s.t.Helper()
 	testutil.Eventually(s.t, "all have ended", func() bool {
@@ -106,7 +106,7 @@ func (s *Site) Settled() {
 
 // An engine dispatches lanes on a goroutine, one after another.
 type engine struct {
-	gateway.Engine // nil: there are no sessions
+	gateway.Engine // nil: the site has no sessions
 	gateway        *gateway.Gateway
 	ended          chan struct{}
 
@@ -209,7 +209,7 @@ func (e *engine) dispatch(l *connector.Lane, now int64) {
 	l.Publish()
 }
 
-// An SMSC is the courier of a connector's lane: the test answers what it is given.
+// An SMSC is the courier of a connector's lane: the test answers the messages.
 type SMSC struct {
 	site      *Site
 	connector *connector.Connector
@@ -245,13 +245,13 @@ func (c *SMSC) Take() *Taken {
 // Idle reports whether the SMSC has got nothing so far.
 func (c *SMSC) Idle() bool {
 	done := make(chan struct{})
-	c.site.Do(c.lane, func(int64) {}) // what waits is given before the second turn
+	c.site.Do(c.lane, func(int64) {}) // waiting messages are sent before the second call
 	c.site.Do(c.lane, func(int64) { close(done) })
 	<-done
 	return len(c.given) == 0
 }
 
-// Answer answers it.
+// Answer answers the message.
 func (t *Taken) Answer(code sms.Code, status uint32, id string) {
 	t.smsc.site.Do(t.smsc.lane, func(now int64) {
 		a := sms.Answer{Code: code, Status: status, At: now}
@@ -274,7 +274,7 @@ func (c *SMSC) Refuse() {
 	c.Take().Answer(sms.BadDestination, 11, "")
 }
 
-// Receipt brings the receipt of a message that it has taken under an id.
+// Receipt brings the receipt of a message that the SMSC has accepted with an id.
 func (c *SMSC) Receipt(id string, state sms.State) {
 	c.site.t.Helper()
 	c.brings(func(m *sms.Message) sms.Code {

@@ -1,5 +1,5 @@
-// Package body reads the bodies of requests while there is memory for them: those of all clients together, and those of each
-// account, have a bound, and what they take is counted with everything else in limits.memory.
+// Package body reads the bodies of requests while memory is free: the bodies of all clients together, and
+// those of each account, are limited, and their memory is counted in limits.memory with everything else.
 //
 // # Start reading
 //

@@ -11,7 +11,7 @@ import (
 
 // Bounds on the bodies that are read at the same time.
 const (
-	most  = 256 << 20 // octets of all of them, and half of those that messages may have: a quarter of limits.memory
+	most  = 256 << 20 // octets of all bodies: a quarter of limits.memory, and half of the octets that messages may take
 	small = 64 << 10  // octets that each may have: the number of connections bounds how many these are
 	large = 1 << 20   // octets from which on bodies take turns to be parsed
 )
@@ -25,7 +25,7 @@ var (
 // A Room bounds the octets of bodies. It is safe for concurrent use.
 type Room struct {
 	memory  *connector.Memory
-	parsing chan struct{} // a place for each large body that is parsed: half of the processors are left to others
+	parsing chan struct{} // holds one element for each large body that is parsed: half of the processors stay free
 
 	mu   sync.Mutex
 	used int64
@@ -38,23 +38,23 @@ func NewRoom(memory *connector.Memory) *Room {
 	return &Room{memory: memory, parsing: make(chan struct{}, places), by: map[string]int64{}}
 }
 
-// A Claim is what a request takes of a room. It is not safe for concurrent use.
+// A Claim is the memory that a request uses of a room. It is not safe for concurrent use.
 type Claim struct {
 	room    *Room
 	account string
 	octets  int64
 }
 
-// Largest returns how large a body may be that may have most octets: one that is larger than an account's part never fits.
+// Largest returns the possible size of a body that may have most octets: a body that is larger than an account's part never fits.
 func (r *Room) Largest(most int64) int64 { return min(most, max(r.all()/2-1, small-1)) }
 
 // all returns how many octets all bodies may have.
 func (r *Room) all() int64 { return min(most, r.memory.Limit()/2) }
 
-// Claim returns a claim of an account, or of those who have not logged in, "". The caller releases it.
+// Claim returns a claim of an account; "" is for clients who have not logged in. The caller releases the claim.
 func (r *Room) Claim(account string) *Claim { return &Claim{room: r, account: account} }
 
-// Take takes n octets more. It reports false if there is no room for them: an account may have half of what others leave.
+// Take takes n octets more. It reports false if there is no room: an account may have half of the room that others leave.
 func (c *Claim) Take(n int64) bool {
 	r := c.room
 	r.mu.Lock()
@@ -72,7 +72,7 @@ func (c *Claim) Take(n int64) bool {
 	return true
 }
 
-// Release gives back what was taken.
+// Release gives back the octets of the claim.
 func (c *Claim) Release() {
 	r := c.room
 	r.mu.Lock()
@@ -85,8 +85,9 @@ func (c *Claim) Release() {
 	c.octets = 0
 }
 
-// Parse runs work on the body that was read, or on a part of it. Large bodies take turns, so that many of them do not delay
-// small requests. It reports false, without a run, if gone is closed before its turn.
+// Parse runs work on the body that was read, or on a part of it. Large bodies take turns, so that many of
+// them do not delay small requests. It reports false, and does not run work, if gone is closed before the
+// body's turn.
 func (c *Claim) Parse(gone <-chan struct{}, work func()) bool {
 	if c.octets < large {
 		work()
@@ -102,8 +103,8 @@ func (c *Claim) Parse(gone <-chan struct{}, work func()) bool {
 	return true
 }
 
-// Read reads a body to its end, which may have most octets at most. declared is how many its client says that it has, -1 if
-// it does not say: these are taken before any is read.
+// Read reads a body to its end, which may have most octets at most. declared is the length that the client
+// declares, -1 if none: the declared octets are claimed before any is read.
 func (c *Claim) Read(in io.Reader, declared, most int64) ([]byte, error) {
 	if declared > most {
 		return nil, ErrLarge
@@ -112,7 +113,7 @@ func (c *Claim) Read(in io.Reader, declared, most int64) ([]byte, error) {
 	if size < 0 {
 		size = min(512, most)
 	}
-	size++ // so that the end is seen
+	size++ // one octet more, so that the end is detected
 	if !c.Take(size) {
 		return nil, ErrFull
 	}

@@ -11,7 +11,7 @@ import (
 	"pmg/sms"
 )
 
-// JasminRoutes adds the paths of Jasmin, of both its interfaces, to those of a listener.
+// JasminRoutes adds the paths of Jasmin, of both interfaces of Jasmin, to those of a listener.
 func (c *Dialects) JasminRoutes(l *server.Listener, m *http.ServeMux) {
 	for _, path := range []string{
 		jasmin.Send, jasmin.Rate, jasmin.Balance, "POST " + jasmin.SecureSend, "POST " + jasmin.SecureBatch,
@@ -86,7 +86,7 @@ func (h *handler) jasmin() {
 	}
 }
 
-// rated previews the message of a request for its rate, nil if the request has none.
+// rated returns the preview of a rate request's message, nil if the request has no message.
 func (h *handler) rated(q *jasmin.Request) []httpsms.Result {
 	o, ok := q.Rated(h.dialects.rooms.Node.Clock.WallNow())
 	if !ok {
@@ -99,7 +99,7 @@ func (h *handler) rated(q *jasmin.Request) []httpsms.Result {
 	return []httpsms.Result{{Code: r.Code}}
 }
 
-// available returns what an account has left for messages, "" if it is not charged, or may owe any sum.
+// available returns the amount that an account may still spend, "" if the account is not charged, or may owe any sum.
 func available(c *sms.Credit) string {
 	left, limited := c.Available()
 	if c.Terms().List == "" || !limited {

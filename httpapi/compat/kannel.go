@@ -29,7 +29,7 @@ type handler struct {
 	x        *server.Exchange
 }
 
-// New returns what answers them over the gateway's rooms.
+// New returns the dialects of other gateways for a gateway.
 func New(rooms Rooms, webhooks *webhook.Service, status *Status) *Dialects {
 	return &Dialects{rooms: rooms, webhooks: webhooks, status: status}
 }
@@ -49,13 +49,13 @@ func (c *Dialects) KannelRoutes(l *server.Listener, m *http.ServeMux) {
 		}
 	})
 	for _, path := range []string{"/status", "/status.txt", "/status.xml"} {
-		for _, path := range []string{path, "/cgi-bin" + path} { // Kannel answers both
+		for _, path := range []string{path, "/cgi-bin" + path} { // Kannel serves the path at both places
 			m.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
 				c.begin(l, w, r).showStatus(strings.HasSuffix(path, ".xml"))
 			})
 		}
 	}
-	if !slices.Contains(l.Connector.Config().HTTP.Dialects, "pmg") { // which has answers of its own
+	if !slices.Contains(l.Connector.Config().HTTP.Dialects, "pmg") { // the dialect pmg answers errors itself
 		m.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { l.Begin(w, r).AnswerAsk(kannel.Unknown()) })
 	}
 }
@@ -110,8 +110,8 @@ func (h *handler) sendsms() {
 	h.submitAll(orders, kannel.Answer)
 }
 
-// leftOut logs, now and then, that a request has receivers that are no numbers: the answer to its client does not
-// say so.
+// leftOut logs, at a limited rate, that a request has receivers that are no numbers: the answer to the client
+// does not report them.
 func (h *handler) leftOut(receivers []string) {
 	if len(receivers) > 0 && h.dialects.rooms.Node.Repeats.First("left out: "+h.x.Account.SystemID) {
 		h.dialects.rooms.Node.Log.Warn().Str("account", h.x.Account.SystemID).Str("connector", h.x.Connector.Name).
@@ -145,7 +145,7 @@ func (h *handler) submitAll(orders []httpsms.Order, answer func([]httpsms.Result
 	for i := range orders {
 		status := a.Status
 		if results[i].Code != sms.OK && status < http.StatusBadRequest {
-			status = http.StatusBadRequest // one of several receivers
+			status = http.StatusBadRequest // one of several receivers was refused
 		}
 		h.x.LogRequest(httpsms.Submit, &orders[i], status, results[i])
 	}
@@ -190,7 +190,7 @@ func later(a *httpsms.Answer) *httpsms.Answer {
 	return a
 }
 
-// notCalled logs, now and then, that a client has named a URL which its account does not allow.
+// notCalled logs, at a limited rate, that a client has named a URL that its account does not allow.
 func (h *handler) notCalled(url string) {
 	if h.dialects.rooms.Node.Repeats.First("not called: " + h.x.Account.SystemID) {
 		h.dialects.rooms.Node.Log.Warn().Str("account", h.x.Account.SystemID).Str("connector", h.x.Connector.Name).

@@ -10,7 +10,7 @@ import (
 	"pmg/protocols/httpsms/kannel"
 )
 
-// showStatus answers a request for Kannel's status, to those who show its password.
+// showStatus answers a request for Kannel's status, if the request has the status password.
 func (h *handler) showStatus(isXML bool) {
 	password := h.x.Connector.Config().HTTP.StatusPassword
 	if password == "" {
@@ -27,15 +27,15 @@ func (h *handler) showStatus(isXML bool) {
 	h.x.AnswerAsk(kannel.StatusAnswer(h.dialects.status.read(), isXML))
 }
 
-// A Status makes what Kannel's status shows.
+// A Status makes the data of Kannel's status.
 type Status struct {
 	rooms     Rooms
 	began     int64
 	addresses func(*connector.Connector) []netip.AddrPort
-	reached   func(*connector.Connector) int64 // since when an SMSC that is called by HTTP has been reached; 0: it is not
+	reached   func(*connector.Connector) int64 // since when an SMSC that is called by HTTP is reachable; 0: it is not reachable
 }
 
-// NewStatus returns what makes it.
+// NewStatus returns a Status of a gateway.
 func NewStatus(
 	rooms Rooms, addresses func(*connector.Connector) []netip.AddrPort, reached func(*connector.Connector) int64,
 ) *Status {
@@ -48,7 +48,7 @@ func (v *Status) read() *kannel.Status {
 	rooms, now := &v.rooms, v.rooms.Node.Clock.Now()
 	s := &kannel.Status{
 		Version: kannel.Version, State: "running", Uptime: time.Duration(now - v.began),
-		Stored: -1, ReportsWaited: -1, // which receipts may still come is on disk, and is not counted
+		Stored: -1, ReportsWaited: -1, // the receipts that may still come are on disk, and are not counted
 	}
 	switch {
 	case rooms.Node.Draining():
@@ -90,7 +90,7 @@ func (v *Status) ipOf(c *connector.Connector) string {
 	return ""
 }
 
-// smsc returns what is known of a connector to an SMSC.
+// smsc returns the state of a connector to an SMSC.
 func (v *Status) smsc(now int64, c *connector.Connector) *kannel.SMSC {
 	cfg := c.Config()
 	s := &kannel.SMSC{
@@ -106,7 +106,7 @@ func (v *Status) smsc(now int64, c *connector.Connector) *kannel.SMSC {
 	return s
 }
 
-// stateOf returns the state of a connector in Kannel's words, or for how long it has been online.
+// stateOf returns the state of a connector as Kannel names it, or the time since when it is online.
 func (v *Status) stateOf(now int64, c *connector.Connector) (state string, online time.Duration) {
 	var since int64
 	c.Links(func(l *connector.Link) {
@@ -125,7 +125,7 @@ func (v *Status) stateOf(now int64, c *connector.Connector) (state string, onlin
 	case c.Stats.Failing.Load() > 0:
 		return "re-connecting", 0
 	case !c.Config().IsStatic():
-		return "disconnected", 0 // it connects when it has a message
+		return "disconnected", 0 // the connector connects when it has a message
 	}
 	return "connecting", 0
 }

@@ -1,5 +1,5 @@
-// Package conns keeps the connections of a listener within a limit. One account or one address leaves a tenth of it to
-// the others. When the gateway stops, it ends the connections without a request.
+// Package conns keeps the connections of a listener within a limit. One account or one address leaves a tenth
+// of the connections to others. When the gateway stops, it ends the connections without a request.
 //
 // # Start reading
 //
@@ -20,10 +20,10 @@ type Table struct {
 
 	mu       sync.Mutex
 	open     map[*Conn]struct{}
-	idle     *list.List // of *Conn: those that have no request, the one that has been so for longest first
+	idle     *list.List // elements are *Conn: connections without a request, longest idle first
 	hosts    map[netip.Addr]int
 	accounts map[string]int
-	stop     time.Time // by which what is still read must have come; zero: the gateway does not stop
+	stop     time.Time // deadline for reading the rest of requests; zero: the gateway is not stopping
 }
 
 // NewTable makes a table with a limit, which may change.
@@ -40,8 +40,8 @@ type Conn struct {
 	reads deadline
 
 	// Guarded by the table's lock:
-	host    netip.Addr // not valid: it is not known yet
-	account string     // that has logged in last; "": none
+	host    netip.Addr // address of the client; not valid: the address is not known yet
+	account string     // account that has logged in last; "": no account has logged in
 	resting *list.Element
 	closed  bool
 }
@@ -53,12 +53,13 @@ func (t *Table) Len() int {
 	return len(t.open)
 }
 
-// share returns how many connections an account or an address may have. Under ten there is no tenth to leave.
+// share returns the number of connections that an account or an address may have. Under a limit of ten there
+// is no tenth for others.
 func share(limit int) int { return limit - limit/10 }
 
-// Enter adds a connection of a host, which is not valid where it is not known yet. Where the host has its share it takes
-// the place of an idle one of the host, and where the table is full of an idle one of the account or host that has most. It
-// returns nil if none of these is idle.
+// Enter adds a connection of a host; host is not valid if it is not known yet. If the host has its share, the
+// connection replaces an idle one of the host. If the table is full, it replaces an idle one of the account
+// or host that has most. Enter returns nil if no such connection is idle.
 func (t *Table) Enter(c net.Conn, host netip.Addr) *Conn {
 	t.mu.Lock()
 	limit, replaced := t.limit(), (*Conn)(nil)
@@ -84,7 +85,7 @@ func (t *Table) Enter(c net.Conn, host netip.Addr) *Conn {
 	return n
 }
 
-// longestIdle returns the connection that matches and has been idle for longest, nil if there is none.
+// longestIdle returns the connection that matches and has been idle for longest, nil if no connection matches.
 func (t *Table) longestIdle(match func(*Conn) bool) *Conn {
 	for e := t.idle.Front(); e != nil; e = e.Next() {
 		if c := e.Value.(*Conn); match(c) {
@@ -94,8 +95,8 @@ func (t *Table) longestIdle(match func(*Conn) bool) *Conn {
 	return nil
 }
 
-// ofLargest returns the connection that has been idle for longest among those of the account, or host without a login, that
-// has most. Those whose clients a proxy has not named yet are not among them.
+// ofLargest returns the connection that has been idle for longest among those of the account, or host without
+// a login, that has most. Connections whose clients a proxy has not named yet do not count.
 func (t *Table) ofLargest() (found *Conn) {
 	most := 0
 	for e := t.idle.Front(); e != nil; e = e.Next() {
@@ -111,7 +112,7 @@ func (t *Table) ofLargest() (found *Conn) {
 	return found
 }
 
-// From records the host of a connection, when it is known. It reports false if the host has its share.
+// From records the host of a connection when it becomes known. It reports false if the host already has its share.
 func (c *Conn) From(host netip.Addr) bool {
 	t := c.table
 	t.mu.Lock()
@@ -125,8 +126,8 @@ func (c *Conn) From(host netip.Addr) bool {
 	return true
 }
 
-// LogIn records whose connection it is. It reports false if the account has its share, and none of the others is idle: then
-// the connection must be closed behind its request.
+// LogIn records the account of a connection. It reports false if the account already has its share, and none
+// of its other connections is idle: then the connection must be closed after its request.
 func (c *Conn) LogIn(account string) bool {
 	t := c.table
 	t.mu.Lock()
@@ -184,14 +185,14 @@ func (t *Table) leave(c *Conn) {
 	uncount(t.accounts, c.account)
 }
 
-// uncount counts one less.
+// uncount decrements a counter.
 func uncount[K comparable](of map[K]int, key K) {
 	if of[key]--; of[key] <= 0 {
 		delete(of, key)
 	}
 }
 
-// end closes a connection that has left, which may be nil. What serves it closes it too, and then counts it.
+// end closes a connection that has left the table; c may be nil. The connection's server closes it too, and then counts it.
 func (c *Conn) end() {
 	if c != nil {
 		_ = c.Conn.Close()

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// A deadline is until when octets are read. While a header or body is awaited, it is not behind a limit.
+// A deadline is the time limit for reading octets. While a header or body is awaited, the deadline is not after limit.
 type deadline struct {
 	mu     sync.Mutex
 	wanted time.Time // zero: none

@@ -76,14 +76,14 @@ func (w *courier) try(ctx context.Context) (why string) {
 func (w *courier) lose(why string) {
 	select {
 	case w.lost <- why:
-	default: // it is known already
+	default: // a reason is already recorded
 	}
 }
 
-// carry sends the message of a slot, and reports the outcome to the lane. Nothing but the message can fail at it.
+// carry sends the message of a slot, and reports the outcome to the lane. A panic affects only the message.
 func (w *courier) carry(slots []*connector.Slot) {
 	one := worker.Answer{Slot: slots[0]}
-	one.Answer.Code = sms.Unsupported // an operation about a message: there is no request for it
+	one.Answer.Code = sms.Unsupported // an operation about a message: the SMSC has no request for operations
 	if one.Slot.Inquiry == nil {
 		one.Answer.Code = sms.Faulty
 		w.worker.Guard(one.Slot.Message, "a call failed at a message; it is put aside", func() {
@@ -93,7 +93,7 @@ func (w *courier) carry(slots []*connector.Slot) {
 	w.worker.Report(one)
 }
 
-// send sends the message of a slot. It reports unsent if the SMSC has not taken it, and nothing can be sent now.
+// send sends the message of a slot. It reports unsent if the SMSC has not accepted the message, and nothing can be sent now.
 func (w *courier) send(s *connector.Slot) (unsent bool, a sms.Answer) {
 	rooms, m := &w.smsc.rooms, s.Leaving()
 	s.Sent = rooms.Node.Clock.Now()
@@ -131,7 +131,7 @@ func (w *courier) send(s *connector.Slot) (unsent bool, a sms.Answer) {
 		w.ends(&t, uint32(t.answer.Status), "")
 		w.lose(why)
 		return true, a
-	case v.Token != t.token: // the message was refused with the old one, so that it is sent once more
+	case v.Token != t.token: // the SMSC refused the old token, so that the message is sent once more
 		w.ends(&t, uint32(t.answer.Status), "")
 		t = w.call(m, &v)
 	}
@@ -142,7 +142,7 @@ func (w *courier) send(s *connector.Slot) (unsent bool, a sms.Answer) {
 type attempt struct {
 	message *sms.Message
 	number  uint32
-	token   string // that it was sent with
+	token   string // token with which the message was sent
 	answer  httpcall.Answer
 }
 
@@ -162,7 +162,7 @@ func wallOf(ahead, t int64) int64 {
 	return t + ahead
 }
 
-// judge returns what follows from the answer to a message.
+// judge returns the outcome of a message that follows from the answer.
 func (w *courier) judge(t *attempt) (unsent bool, a sms.Answer) {
 	m, answer := t.message, &t.answer
 	if answer.Status == 0 {
@@ -225,10 +225,10 @@ func (w *courier) begins(m *sms.Message, v *smsc.Values, request *httpsms.Call) 
 	return number
 }
 
-// shownAnswer is how much of an answer that is no success the pdu log has, in octets.
+// shownAnswer is the number of octets of an unsuccessful answer in the pdu log.
 const shownAnswer = 200
 
-// ends writes what came of a call to the pdu log.
+// ends writes the result of a call to the pdu log.
 func (w *courier) ends(t *attempt, status uint32, id string) {
 	var p httpsms.PDU
 	p.Begin(httpsms.SubmitAnswer, t.number, status)

@@ -13,8 +13,8 @@ import (
 	"pmg/sms"
 )
 
-// Routes adds the paths at which SMSCs that are called by HTTP bring receipts and messages from mobiles. of returns the SMSC
-// of a connector, nil if there is none.
+// Routes adds the paths at which SMSCs that are called by HTTP bring receipts and messages from mobiles. of
+// returns the SMSC of a connector, nil if the connector has none.
 func Routes(l *server.Listener, m *http.ServeMux, of func(connector string) *SMSC) {
 	for _, kind := range []string{smsc.Receipts, smsc.Inbound} {
 		m.HandleFunc(smsc.Path("{connector}", kind), func(w http.ResponseWriter, r *http.Request) {
@@ -24,7 +24,7 @@ func Routes(l *server.Listener, m *http.ServeMux, of func(connector string) *SMS
 	}
 }
 
-// callback answers a request of the SMSC of v, which is nil if there is none of the name.
+// callback answers a request of the SMSC of v; v is nil if no SMSC has the name.
 func callback(x *server.Exchange, v *SMSC, name, kind string) {
 	defer x.End()
 	if v == nil || v.current.Load().form.Listener() != x.Connector.Name {
@@ -61,7 +61,7 @@ func callback(x *server.Exchange, v *SMSC, name, kind string) {
 	x.Answer(&httpsms.Answer{Status: http.StatusOK, ContentType: "text/plain; charset=utf-8", Body: []byte(c.Reply())})
 }
 
-// refuses answers a request of an SMSC that was not taken.
+// refuses answers a refused request of an SMSC.
 func refuses(x *server.Exchange, status int, why string) {
 	a := &httpsms.Answer{Status: status, ContentType: "text/plain; charset=utf-8", Body: []byte(why + "\n")}
 	if status == http.StatusServiceUnavailable {
@@ -76,7 +76,7 @@ type item struct {
 	log  func(*httpsms.PDU)
 }
 
-// items returns what a callback brings.
+// items returns the receipts and messages of a callback.
 func items(k *smsc.Callback, kind string) (all []item, err error) {
 	if kind == smsc.Receipts {
 		list, err := k.Receipts()
@@ -109,7 +109,7 @@ func items(k *smsc.Callback, kind string) (all []item, err error) {
 	return all, err
 }
 
-// brought takes in what a callback brings, and returns what it is answered with.
+// brought handles the receipts and messages of a callback, and returns the answer.
 func (v *SMSC) brought(k *smsc.Callback, kind string, x *server.Exchange) (status int, why string) {
 	all, err := items(k, kind)
 	if err != nil {
@@ -129,7 +129,7 @@ func (v *SMSC) brought(k *smsc.Callback, kind string, x *server.Exchange) (statu
 	return status, why
 }
 
-// statusOfDelivery returns the status for what became of something that an SMSC has brought.
+// statusOfDelivery returns the HTTP status for the result of an SMSC's delivery.
 func statusOfDelivery(code sms.Code) int {
 	switch {
 	case code == sms.OK:
@@ -140,7 +140,7 @@ func statusOfDelivery(code sms.Code) int {
 	return http.StatusUnprocessableEntity
 }
 
-// logDelivery writes what an SMSC has brought, and its answer, to the pdu log of the connector.
+// logDelivery writes an SMSC's delivery, and the answer, to the pdu log of the connector.
 func (v *SMSC) logDelivery(x *server.Exchange, one item, about pdulog.About, status int) {
 	number := v.log.Next()
 	var p httpsms.PDU

@@ -11,7 +11,7 @@ import (
 	"pmg/sms"
 )
 
-// Rooms are what the HTTP client of an SMSC needs of a gateway.
+// Rooms are the parts of a gateway that the HTTP client of an SMSC uses.
 type Rooms struct {
 	Node      *node.Node
 	Lanes     Lanes
@@ -34,7 +34,7 @@ type Links interface {
 	Reached(now int64, c *connector.Connector)
 }
 
-// A Converter makes what an SMSC gets of a message, or refuses it.
+// A Converter converts a message to the form that an SMSC gets, or refuses the message.
 type Converter interface {
 	Refuses(slot *connector.Slot) sms.Code
 	Leaving(to *connector.Source, m *sms.Message) *sms.Message

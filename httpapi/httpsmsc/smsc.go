@@ -12,8 +12,7 @@ import (
 	"pmg/internal/httpcall"
 )
 
-// An SMSC keeps a connector in touch with its SMSC, which is called by HTTP: it finds out whether the SMSC can
-// be reached, and opens the connector's lane while it can.
+// An SMSC checks whether the SMSC of a connector can be reached by HTTP, and opens the connector's lane while it can.
 //
 //	try ──► reached: open ──► a call does not reach it: shut ──► rest ──┐
 //	 ▲ └──► not reached ──► rest ──┐                                    │
@@ -27,11 +26,11 @@ type SMSC struct {
 	log       *server.Log
 	again     chan bool // ends a rest; true: other options are in force
 	current   atomic.Pointer[courier]
-	since     atomic.Int64  // when the way to the SMSC was opened, by the engine's clock; 0: it is shut
+	since     atomic.Int64  // since when the way to the SMSC is open, by the engine's clock; 0: the way is closed
 	group     *worker.Group // of all calls
 }
 
-// ReachedAt returns since when the SMSC has been reached, by the engine's clock; 0 if it is not.
+// ReachedAt returns since when the SMSC is reachable, by the engine's clock; 0: it is not reachable.
 func (v *SMSC) ReachedAt() int64 { return v.since.Load() }
 
 // New begins to reach the SMSC of a connector.
@@ -51,7 +50,7 @@ func New(ctx context.Context, rooms Rooms, engine worker.Engine, c *connector.Co
 	return v, nil
 }
 
-// Close ends the calls that are under way. The lane gives nothing more: its engine has ended, or it is empty.
+// Close ends the running calls. The lane sends nothing more: its engine has ended, or the lane is empty.
 func (v *SMSC) Close() {
 	v.group.Close()
 	v.current.Load().close()
@@ -59,7 +58,7 @@ func (v *SMSC) Close() {
 	v.log.Close()
 }
 
-// Wake ends the pause. If the options have changed, the client is made anew from them.
+// Wake ends the pause. If the options have changed, a new client is made.
 func (v *SMSC) Wake(changed bool) {
 	for {
 		select {
@@ -68,7 +67,7 @@ func (v *SMSC) Wake(changed bool) {
 		default:
 		}
 		select {
-		case earlier := <-v.again: // nobody has seen it
+		case earlier := <-v.again: // the earlier value was not received yet
 			changed = changed || earlier
 		default:
 		}
@@ -101,7 +100,7 @@ func (v *SMSC) keep() {
 	}
 }
 
-// rest waits until the SMSC is to be tried again. It reports whether other options are in force then.
+// rest waits until the next attempt to reach the SMSC. It reports whether the options have changed meanwhile.
 func (v *SMSC) rest(w *courier, why string) (changed bool) {
 	rooms := &v.rooms
 	if w.works.Swap(false) {
@@ -118,7 +117,8 @@ func (v *SMSC) rest(w *courier, why string) (changed bool) {
 	return changed
 }
 
-// renew goes on by the options in force. They were checked; if they cannot be used all the same, those of before are kept.
+// renew makes a client with the options in force. The options were checked; if they cannot be used
+// nevertheless, the earlier ones stay in use.
 func (v *SMSC) renew() {
 	w, err := newCourier(v)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"pmg/protocols/httpsms/smsc"
 )
 
-// tokens keeps the token that calls of an SMSC need. It asks for another one shortly before that ends, and when it
-// was refused: once, however many calls wait for it. It is safe for concurrent use.
+// tokens keeps the token that calls of an SMSC need. It requests a new token shortly before the old one
+// expires, and after a refusal: one request serves all calls that wait. It is safe for concurrent use.
 type tokens struct {
 	sender *httpcall.Sender
 	call   *httpsms.Call
@@ -21,36 +21,36 @@ type tokens struct {
 
 	mu       sync.Mutex
 	last     *asked
-	settling int64 // until when a token that is refused is not replaced
+	settling int64 // a refused token is not replaced before this time
 }
 
 // An asked is a request for a token.
 type asked struct {
-	done  chan struct{} // closed at its end, when the others are set
-	token string        // empty: there is none
-	until int64         // when the token ends; 0: when it is refused
-	why   string        // there is no token
+	done  chan struct{} // closed at the end of the request, after the other fields are set
+	token string        // the token; empty: the server issued no token
+	until int64         // expiry of the token; 0: the token is valid until the SMSC refuses it
+	why   string        // the reason why the server issued no token
 }
 
-// replaceInterval is how often a token is replaced because it was refused. Otherwise an SMSC that refuses all of
-// them would cause a request for each message.
+// replaceInterval is the least time between two replacements of refused tokens. Without it, an SMSC that
+// refuses all tokens would cause a request for each message.
 const replaceInterval = 10 * time.Second
 
-// newTokens returns what has the tokens for an SMSC, nil if it wants none.
+// newTokens returns the tokens for an SMSC, nil if the SMSC needs no tokens.
 func newTokens(c *httpsms.Call, o httpcall.Options, now func() int64) *tokens {
 	if c == nil {
 		return nil
 	}
 	u, err := url.Parse(c.URL)
-	if err != nil { // it was checked
+	if err != nil { // the URL was already checked
 		u = &url.URL{}
 	}
 	o.Connections, o.Timeout = 1, o.ConnectTimeout
 	return &tokens{sender: httpcall.New(o), call: c, host: u.Host, now: now}
 }
 
-// get returns a token other than the refused one, unless that was replaced only now. It returns why there is none, or
-// an empty string.
+// get returns a token other than the refused one, unless the token was replaced only now. why is the reason
+// why there is no token, or "".
 func (t *tokens) get(ctx context.Context, refused string) (token, why string) {
 	if t == nil {
 		return "", ""
@@ -67,7 +67,7 @@ func (t *tokens) get(ctx context.Context, refused string) (token, why string) {
 	}
 }
 
-// request returns the request for a token whose outcome counts, and whether it is the caller's to be made.
+// request returns the latest request for a token, and whether the caller must send it.
 func (t *tokens) request(refused string) (r *asked, mine bool) {
 	now := t.now()
 	t.mu.Lock()
@@ -75,7 +75,7 @@ func (t *tokens) request(refused string) (r *asked, mine bool) {
 	if r = t.last; r != nil {
 		select {
 		case <-r.done:
-		default: // it is under way
+		default: // the request is already running
 			return r, false
 		}
 		switch {
@@ -105,7 +105,7 @@ func (t *tokens) ask(ctx context.Context, r *asked) {
 		return
 	}
 	r.token = token.Text
-	if token.Lasts > 0 { // what is left at the end is for the call that it is used for
+	if token.Lasts > 0 { // the rest of the lifetime is reserved for the call that uses the token
 		r.until = began + int64(token.Lasts-min(token.Lasts/10, time.Minute))
 	}
 }

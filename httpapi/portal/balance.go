@@ -14,13 +14,13 @@ type money struct {
 	Currency  string
 	Balance   string
 	Reserved  string // for messages that have not ended
-	Available string // for others; "": it may owe any sum
-	Today     string // what was charged today and in this month, in UTC; "": no bound is set
+	Available string // amount that further messages may cost; "": the account may owe any sum
+	Today     string // amounts charged today and in this month, in UTC; "": no limit is set
 	Month     string
 	Terms     config.Balance
 }
 
-// moneyOf returns the money of the account, nil if it is not charged.
+// moneyOf returns the money of the account, nil if the account is not charged.
 func moneyOf(v *visit) *money {
 	c := &v.x.Source().Origin.Tally.Credit
 	t := c.Terms()
@@ -42,10 +42,10 @@ func moneyOf(v *visit) *money {
 	return m
 }
 
-// A balance is the model of the page of that name. The author of a payment and its comment are for operators alone.
+// A balance is the model of the page of that name. Only operators see the author of a payment and its comment.
 type balance struct {
 	Money    *money
-	Payments []credit.Payment // the last one first
+	Payments []credit.Payment // payments, the latest first
 }
 
 func balanceOf(v *visit) (any, *own.Problem) {

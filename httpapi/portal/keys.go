@@ -16,21 +16,21 @@ import (
 	"pmg/protocols/httpsms/own"
 )
 
-// Bounds on keys, and on changes of them: the history of the managed files is everybody's.
+// Bounds on keys, and on changes of them: all accounts share the history of the managed files.
 const (
 	mostKeys    = 50
 	mostChanges = 20 // of an account, in a period
 	period      = time.Hour
-	mostChanged = 10_000 // accounts that are remembered
+	mostChanged = 10_000 // accounts whose changes are remembered
 )
 
 // A keysModel is the model of the page of keys.
 type keysModel struct {
 	Keys    []config.Key
-	Managed bool   // they can be changed here
-	New     string // the key that was made, which is shown once
+	Managed bool   // the page can change the keys
+	New     string // the new key, which is shown once
 	Wrong   string
-	Name    string // of the key that was to be made
+	Name    string // name of the key that the form asked for
 	Expires string
 }
 
@@ -44,7 +44,7 @@ func (v *visit) keys() keysModel {
 	}
 }
 
-// changeKeys makes a key, or revokes one.
+// changeKeys makes or revokes a key.
 func (v *visit) changeKeys() {
 	form, ok := v.form(mostForm)
 	if !ok {
@@ -105,8 +105,8 @@ func (v *visit) revoke(name string) {
 	v.redirect(Base + "keys")
 }
 
-// change changes the keys of the account, of which name is one. It answers the request if it cannot, and shows nothing of what
-// is wrong elsewhere.
+// change changes the keys of the account; name is the key. If it fails it answers the request, and does not
+// show problems of other options.
 func (v *visit) change(act, name string, change func([]byte) ([]byte, error)) bool {
 	parameters := map[string]string{"account": v.who.account, "name": name}
 	if !v.site.portal.changes.take(v.who.account) {
@@ -152,7 +152,7 @@ type recent struct {
 	n     int
 }
 
-// take counts a change of an account, and reports false if there were too many.
+// take counts a change of an account, and reports false if the account has made too many.
 func (c *changes) take(account string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

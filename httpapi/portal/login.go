@@ -4,19 +4,19 @@ import (
 	"net/http"
 )
 
-// A login is what a session has of its user.
+// A login is the data of a user in a session.
 type login struct {
 	account, user string
-	proof         string // the hash of the password, so that a session ends when that changes
+	proof         string // hash of the password, so that a session ends when the password changes
 }
 
 // Bounds on a login.
 const (
-	mostLogin = 8 << 10 // octets of its form
-	mostField = 255     // of one of its fields
+	mostLogin = 8 << 10 // octets of the login form
+	mostField = 255     // octets of a field of the login form
 )
 
-// A loginModel is what the page of that name is given.
+// A loginModel is the model of the login page.
 type loginModel struct {
 	Account, User string
 	Next, Wrong   string
@@ -28,7 +28,7 @@ func (v *visit) showLogin() {
 	v.page(http.StatusOK, "login", "Log in", loginModel{Next: next})
 }
 
-// logIn begins a session. All that is wrong is answered alike, and as late.
+// logIn begins a session. All errors get the same answer after the same time.
 func (v *visit) logIn() {
 	form, ok := v.form(mostLogin)
 	if !ok {

@@ -15,16 +15,16 @@ import (
 // mostListed is how many messages a page lists.
 const mostListed = 50
 
-// A messages is the model of the page that lists them.
+// A messages is the model of the page that lists messages.
 type messages struct {
 	Q, State, Since, Until string
 	States                 []string
 	Wrong                  string
 	Rows                   []own.Known
-	Next                   string // the query of the page behind this one; "": there is none
+	Next                   string // the query of the next page; "": this page is the last
 }
 
-// messagesOf lists the messages that the request asks for: those to a number, or the one with an id.
+// messagesOf lists the messages that the request selects: those to a number, or the message with an id.
 func messagesOf(v *visit) (any, *own.Problem) {
 	values := v.x.Request.URL.Query()
 	m := messages{
@@ -66,7 +66,7 @@ func messagesOf(v *visit) (any, *own.Problem) {
 		return m, nil
 	}
 	if m.Rows = rows; last != 0 {
-		next := url.Values{"cursor": {l.Cursor(last)}} // which goes with the same times, also where these were ages
+		next := url.Values{"cursor": {l.Cursor(last)}} // the cursor refers to the same absolute times, even if the query has ages
 		asked := map[string]string{"q": m.Q, "state": m.State, "since": query.Get("since"), "until": query.Get("until")}
 		for name, value := range asked {
 			if value != "" {
@@ -78,7 +78,7 @@ func messagesOf(v *visit) (any, *own.Problem) {
 	return m, nil
 }
 
-// A message is the model of the page about one.
+// A message is the model of the page about one message.
 type message struct {
 	own.Known
 	Deliveries []webhooks.Attempt

@@ -15,9 +15,9 @@ import (
 // An overview is the model of the first page.
 type overview struct {
 	Today    *stats.Row // nil: nothing is counted by day
-	Lost     int64      // of today: what was not sent; its receipts are among the undelivered
-	Waiting  int64      // messages of the account, that leave
-	Coming   int64      // for it
+	Lost     int64      // messages of today that were not sent; their receipts are counted as undelivered
+	Waiting  int64      // messages of the account that wait to be sent
+	Coming   int64      // messages and events that wait for the account
 	Counters sms.Counters[int64]
 	Money    *money // nil: the account is not charged
 	Limits   *config.Account
@@ -25,7 +25,7 @@ type overview struct {
 	Sessions []session
 }
 
-// A session is one of the account's clients.
+// A session is a session of one of the account's clients.
 type session struct {
 	Protocol, Remote, Kind string
 	Since                  time.Time

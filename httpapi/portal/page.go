@@ -12,7 +12,7 @@ import (
 //go:embed templates
 var templateFiles embed.FS
 
-// A page is one of the pages.
+// A page is a page for customers.
 type page struct {
 	browser.Page
 	scope scope
@@ -33,7 +33,7 @@ func pages() []page {
 	}
 }
 
-// A view is what a template is given.
+// A view is the argument of a template.
 type view struct {
 	browser.Frame
 	Model   any
@@ -77,7 +77,7 @@ func (v *visit) page(status int, name, title string, model any) {
 	v.answer(status, "text/html; charset=utf-8", b)
 }
 
-// wrong answers with a page that says what is wrong.
+// wrong answers with a page that shows an error.
 func (v *visit) wrong(status int, text string) {
 	v.page(status, "wrong", http.StatusText(status), text)
 }
@@ -90,7 +90,7 @@ func (v *visit) refuse(p *own.Problem) {
 	v.wrong(p.Status, textOf(p))
 }
 
-// textOf returns a problem in words.
+// textOf returns a problem as text.
 func textOf(p *own.Problem) string {
 	text := p.Title
 	if p.Detail != "" {

@@ -15,7 +15,7 @@ import (
 	"pmg/sms"
 )
 
-// Rooms are what the pages need of a gateway.
+// Rooms are the parts of a gateway that the pages use.
 type Rooms struct {
 	Node     *node.Node
 	Table    Table
@@ -32,7 +32,7 @@ type Table interface {
 	Lanes() []*connector.Lane
 }
 
-// Money knows what accounts pay.
+// Money knows the payments of accounts.
 type Money interface {
 	CurrencyOf(c *sms.Credit) string
 	History(account string) ([]credit.Payment, error)
@@ -55,17 +55,17 @@ type Messages interface {
 // An Edit changes a managed file of the gateway.
 type Edit func(ctx context.Context, r editor.Request) (editor.Result, error)
 
-// An Audit records what users do.
+// An Audit records actions of users.
 type Audit interface {
 	Record(who, from, act string, parameters map[string]string, result string)
 }
 
-// A scope is what a user may ask for. Each has those before it.
+// A scope is a set of requests that a user may make. Each scope includes those before it.
 type scope int
 
 // The scopes.
 const (
-	look   scope = iota // to see what is the account's
+	look   scope = iota // reading the account's data
 	send                // to submit messages
 	manage              // to make and revoke keys
 )

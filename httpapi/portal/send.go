@@ -17,24 +17,24 @@ import (
 // A sending is the model of the page that submits a message.
 type sending struct {
 	From, To, Text string
-	Once           string // by which the form is known if it comes again
+	Once           string // identifies the form, so that a repeated form is recognized
 	Wrong          string
 	Preview        *preview // nil: none was asked for
 }
 
-// A preview is what would become of a message.
+// A preview is the outcome that a message would have.
 type preview struct {
 	Encoding  string
 	Parts     int
-	Cost      string // with its currency; "": nothing
-	Connector string // its public name
+	Cost      string // price, with the currency; "": the message costs nothing
+	Connector string // public name of the connector
 }
 
 func sendOf(*visit) (any, *own.Problem) { return sending{Once: token.New()}, nil }
 
 var onceForm = regexp.MustCompile(`^[A-Za-z0-9_-]{20,100}$`)
 
-// submit shows what would become of the message of the form, or submits it. A form that comes again submits nothing more.
+// submit shows the outcome that the message of the form would have, or submits the message. A repeated form submits nothing.
 func (v *visit) submit() {
 	form, ok := v.form(mostForm)
 	if !ok {
@@ -93,7 +93,7 @@ func (v *visit) preview(m *own.Message) (*preview, *own.Problem) {
 	return shown, nil
 }
 
-// sent submits the message, and leads to its page.
+// sent submits the message, and redirects to its page.
 func (v *visit) sent(m *own.Message, s *sending, body []byte) *own.Problem {
 	r, p := v.rooms().Messages.Submit(v.x, m, "p"+s.Once, body)
 	if p != nil {

@@ -18,17 +18,17 @@ import (
 	"pmg/protocols/httpsms/own"
 )
 
-// Base is what the paths of the pages begin with.
+// Base is the beginning of the paths of the pages.
 const (
 	Base = root + "/"
 	root = "/portal"
 )
 
-// Bounds on what a request has.
+// Bounds on requests.
 const (
 	mostForm     = 64 << 10 // octets of a form
 	mostSessions = 10_000   // of browsers, for a connector
-	mostOf       = 20       // of those, of a user
+	mostOf       = 20       // sessions of one user
 )
 
 // A Portal is the pages of a gateway's connectors.
@@ -95,8 +95,8 @@ func (s *Site) Serves(r *http.Request) bool {
 	return serves
 }
 
-// ServeHTTP serves a request, unless another site has a browser send it. A page of another site that has its name point here has
-// no cookie, and sees the login.
+// ServeHTTP serves a request, unless another site caused it. A page of another site whose name points here
+// has no cookie, and gets the login page.
 func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	browser.Protect(w.Header())
 	switch _, pattern := s.mux.Handler(r); {
@@ -111,10 +111,10 @@ func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// Failed answers a request at which its handler has panicked.
+// Failed answers a request whose handler has panicked.
 func (s *Site) Failed(w http.ResponseWriter, r *http.Request) { s.open((*visit).failed)(w, r) }
 
-// A visit is a request, and what is known of who has sent it.
+// A visit is a request, with what is known of its sender.
 type visit struct {
 	site  *Site
 	x     *server.Exchange
@@ -122,7 +122,7 @@ type visit struct {
 	scope scope
 }
 
-// open returns what serves requests of everybody.
+// open returns a handler that serves requests of everybody.
 func (s *Site) open(serve func(*visit)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		v := &visit{site: s, x: s.listener.Begin(w, r)}
@@ -131,7 +131,7 @@ func (s *Site) open(serve func(*visit)) http.HandlerFunc {
 	}
 }
 
-// allowed returns what serves the requests of users with a scope, and leads others to the login.
+// allowed returns a handler that serves requests of users with a scope, and redirects others to the login.
 func (s *Site) allowed(needed scope, serve func(*visit)) http.HandlerFunc {
 	return s.open(func(v *visit) {
 		switch {
@@ -149,7 +149,7 @@ func (s *Site) allowed(needed scope, serve func(*visit)) http.HandlerFunc {
 
 func (v *visit) rooms() *Rooms { return &v.site.portal.rooms }
 
-// enter reports whether the request is one of a session that goes on.
+// enter reports whether the request belongs to a valid session.
 func (v *visit) enter() bool {
 	var a *account.Account
 	var u *config.AccountUser
@@ -167,19 +167,19 @@ func (v *visit) enter() bool {
 // String describes the user for logs.
 func (v *visit) String() string {
 	if v.who.user == "" {
-		return "unknown" // as at the operators' pages; who it is said to be is among the parameters
+		return "unknown" // as on the operators' pages: the parameters contain the claimed name
 	}
 	return fmt.Sprintf("user %s of account %s", v.who.user, v.who.account)
 }
 
-// record writes what the user has done to the audit log.
+// record writes an action of the user to the audit log.
 func (v *visit) record(act string, parameters map[string]string, result string) {
 	if a := v.rooms().Audit; a != nil {
 		a.Record(v.String(), v.x.Conn.Remote.String(), "portal/"+act, parameters, result)
 	}
 }
 
-// form reads the form that the request has. It answers the request if it cannot.
+// form reads the form that the request has. If it fails it answers the request.
 func (v *visit) form(most int64) (url.Values, bool) {
 	kind, _, _ := strings.Cut(v.x.Request.Header.Get("Content-Type"), ";")
 	if strings.TrimSpace(kind) != "application/x-www-form-urlencoded" {
@@ -209,5 +209,5 @@ func (v *visit) redirect(to string) {
 	v.answer(http.StatusSeeOther, "", nil, [2]string{"Location", to})
 }
 
-// wait says for how many seconds the browser waits before it comes again.
+// wait sets the number of seconds after which the browser sends the request again.
 func (v *visit) wait(seconds int) { v.x.Writer.Header().Set("Retry-After", strconv.Itoa(seconds)) }

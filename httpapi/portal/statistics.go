@@ -14,10 +14,10 @@ import (
 
 // Bounds on what is read of statistics.
 const (
-	mostReading = 2                // requests at the same time, one of an account
-	mostWaiting = 32               // further ones, which take turns by account
-	readingTime = 10 * time.Second // of one
-	mostRows    = 1000             // that the page shows, without the one of their sum
+	mostReading = 2                // requests that are served concurrently, one for each account
+	mostWaiting = 32               // further requests that wait; accounts take turns
+	readingTime = 10 * time.Second // time limit of a request
+	mostRows    = 1000             // rows that the page shows, without the row of sums
 )
 
 // A statistics is the model of the page of that name.
@@ -33,7 +33,7 @@ type statistics struct {
 	CSV      template.URL
 }
 
-// periods are what rows are made for.
+// periods returns the periods of the rows.
 func periods() []string { return []string{"day", "month", "hour"} }
 
 func (v *visit) statisticsDir() string { return v.rooms().Node.Config().Stats.Dir }
@@ -63,7 +63,7 @@ func (v *visit) sums(q stats.Query) ([]stats.Row, *own.Problem) {
 	return rows, nil
 }
 
-// asked reads what the request asks for.
+// asked reads the parameters of the request.
 func (v *visit) asked() (url.Values, stats.Query, *own.Problem) {
 	values := v.x.Request.URL.Query()
 	q := stats.Query{By: []string{"day"}}

@@ -9,7 +9,7 @@ import (
 
 // A webhooksModel is the model of the page of webhooks.
 type webhooksModel struct {
-	URL, Fallback string // without what may be a secret
+	URL, Fallback string // URLs without parts that may be secret
 	Pull          bool
 	Signed        bool
 	Servers       []webhooks.Row

@@ -19,9 +19,9 @@ import (
 	"pmg/internal/sock"
 )
 
-// An admitting listener accepts connections while their connector has room for them, and closes those that may
-// not connect before anything is read. A connection of a proxy is read on a goroutine of its own until its PROXY
-// header is whole, so that it holds up no other, and is accepted behind it.
+// An admitting listener accepts connections while their connector has room for them, and closes those that
+// may not connect before anything is read. A connection of a proxy is read on a goroutine of its own until
+// its PROXY header is whole, so that it does not delay other connections, and is accepted afterwards.
 type admitting struct {
 	net.Listener
 	of      *Listener
@@ -31,7 +31,7 @@ type admitting struct {
 	end     context.CancelFunc
 }
 
-// An accepted is what Accept returns.
+// An accepted is a result of Accept.
 type accepted struct {
 	conn net.Conn
 	err  error
@@ -146,11 +146,11 @@ func (a *admitting) admitClient(c *conn, proxy netip.AddrPort) {
 	}
 }
 
-// errNobody says that a connection is no client's, but one with which a proxy checks whether the gateway lives.
+// errNobody means that a proxy has connected only to check whether the gateway is alive.
 var errNobody = errors.New("nobody")
 
-// readClient reads the PROXY header of a connection and returns the address of its client, which is the proxy's own
-// if the header says so. What follows must come in the same time.
+// readClient reads the PROXY header of a connection and returns the address of its client, which is the
+// proxy's own if the header says so. The rest of the login must come within the same time.
 func (l *Listener) readClient(c net.Conn, proxy netip.AddrPort) (client netip.AddrPort, err error) {
 	cfg := l.Connector.Config()
 	_ = c.SetReadDeadline(time.Now().Add(cfg.BindTimeout))
@@ -164,14 +164,14 @@ func (l *Listener) readClient(c net.Conn, proxy netip.AddrPort) (client netip.Ad
 	if client, err = proxyheader.Client(header); err != nil || client.IsValid() {
 		return client, err
 	}
-	if !cfg.TakesFrom(proxy.Addr()) { // it checks time and again
+	if !cfg.TakesFrom(proxy.Addr()) { // the proxy connects again and again for health checks
 		return client, errNobody
 	}
 	return proxy, nil
 }
 
-// readHeader reads a PROXY header, and none of the octets behind it, which are of TLS or HTTP. With an error it
-// returns what has come of one.
+// readHeader reads a PROXY header, and none of the following octets, which belong to TLS or HTTP. With an
+// error it returns the part of the header that has come.
 func readHeader(c net.Conn) ([]byte, error) {
 	var buf [proxyheader.MaxHeader]byte
 	for n := 0; ; {
@@ -188,15 +188,15 @@ func readHeader(c net.Conn) ([]byte, error) {
 		if err != nil {
 			return buf[:n], err
 		}
-		_, _ = io.ReadFull(c, buf[n:extent]) // they are there
+		_, _ = io.ReadFull(c, buf[n:extent]) // these octets have already come
 		if n = extent; whole {
 			return buf[:n], nil
 		}
 	}
 }
 
-// peek waits for octets of a connection and copies them to b, but leaves them to be read. It returns 0 at their
-// end, and with an error.
+// peek waits for octets of a connection and copies them to b, but leaves them to be read. It returns 0 at the
+// end of the connection, and with an error.
 func peek(c net.Conn, b []byte) (n int, err error) {
 	raw, err := c.(syscall.Conn).SyscallConn()
 	if err != nil {

@@ -22,7 +22,7 @@ import (
 	"pmg/sms"
 )
 
-// An Exchange is a request, and its answer to come.
+// An Exchange is a request, with the answer to come.
 type Exchange struct {
 	rooms     Rooms
 	Connector *connector.Connector
@@ -32,18 +32,18 @@ type Exchange struct {
 	Request   *http.Request
 	Conn      *conn
 	number    uint32
-	ID        string // of the request, for its client
+	ID        string // id of the request, for the client
 	logged    bool
-	read      bool // its body has come
-	Crowded   bool // its account has as many connections as it may
+	read      bool // the body was read
+	Crowded   bool // the account has reached its limit of connections
 	Account   *account.Account
-	Key       *config.Key // with which the client has logged in; nil: with its password
+	Key       *config.Key // key of the client's login; nil: the client has logged in with a password
 	claim     *body.Claim // nil: nobody wants the body
 
-	Refused httpsms.Result // of the operation that is asked for, why it was refused
+	Refused httpsms.Result // reason why the requested operation was refused
 }
 
-// Begin begins to answer a request. Its body, and the answer, must pass in the time that a PDU may take.
+// Begin begins to answer a request. The body, and the answer, must pass within the time limit of a PDU.
 func (l *Listener) Begin(w http.ResponseWriter, r *http.Request) *Exchange {
 	x := &Exchange{
 		rooms: l.rooms, Connector: l.Connector, log: l.Log, bodies: l.bodies,
@@ -60,8 +60,8 @@ func (l *Listener) Begin(w http.ResponseWriter, r *http.Request) *Exchange {
 	return x
 }
 
-// Extend gives the client as long as a PDU may take from now on to send, and as long again to take the answer. A body of a
-// client that has not logged in on the connection may take as long as a login.
+// Extend restarts the time limits: the client has the time of a PDU to send the rest, and the same time to
+// receive the answer. If nobody has logged in on the connection, the body has the time of a login.
 func (x *Exchange) Extend() {
 	patience := x.rooms.Node.Config().Limits.PDUTimeout
 	c := http.NewResponseController(x.Writer)
@@ -73,7 +73,7 @@ func (x *Exchange) Extend() {
 	_ = c.SetWriteDeadline(time.Now().Add(2*patience + time.Second)) // the rate may delay the answer
 }
 
-// LogIn reports whether the credentials of the request are those of an account that may submit.
+// LogIn reports whether the credentials of the request belong to an account that may submit.
 func (x *Exchange) LogIn(name, password string) bool {
 	certificate, ok := x.Certificate()
 	if !ok {
@@ -88,7 +88,7 @@ func (x *Exchange) LogIn(name, password string) bool {
 	return x.enter(result.Account, result.Code)
 }
 
-// LogInByKey reports whether a key is one of an account that may submit.
+// LogInByKey reports whether a key belongs to an account that may submit.
 func (x *Exchange) LogInByKey(key string) bool {
 	certificate, ok := x.Certificate()
 	if !ok {
@@ -113,7 +113,7 @@ func (x *Exchange) LogInUser(account, user, password string) bool {
 	return x.enter(result.Account, result.Code)
 }
 
-// User returns a user and its account that may still submit, nil if there is none now.
+// User returns the account and the user of a name, if the account may still submit; nil if it may not.
 func (x *Exchange) User(name, user string) (*account.Account, *config.AccountUser) {
 	certificate, ok := x.Certificate()
 	if !ok {
@@ -123,11 +123,11 @@ func (x *Exchange) User(name, user string) (*account.Account, *config.AccountUse
 	return x.rooms.Logins.StillUser(x.Connector, x.Conn.Remote, certificate, name, user)
 }
 
-// Enter makes the request one of an account that User has returned. It reports false if a plugin does not let the account in.
+// Enter assigns the request to an account that User has returned. It reports false if a plugin refuses the account.
 func (x *Exchange) Enter(a *account.Account) bool { return x.enter(a, sms.OK) }
 
-// enter records whose request it is, and reports false if it is nobody's. Plugins are asked about the account's first request on
-// the connection.
+// enter records the account of the request. It reports false if the request is refused. Plugins are asked at
+// the account's first request on the connection.
 func (x *Exchange) enter(a *account.Account, code sms.Code) bool {
 	if code != sms.OK {
 		return false
@@ -153,8 +153,8 @@ func (x *Exchange) enter(a *account.Account, code sms.Code) bool {
 // CloseBehind closes the connection behind the answer.
 func (x *Exchange) CloseBehind() { x.Writer.Header().Set("Connection", "close") }
 
-// Certificate returns the identity of the request's client by its certificate. It reports false for one that would not be
-// taken any more, though the connection began with it.
+// Certificate returns the identity of the request's client by its certificate. It reports false if the
+// certificate, with which the connection began, would no longer be accepted.
 func (x *Exchange) Certificate() (id tlsfiles.Identity, ok bool) {
 	t := x.Request.TLS
 	if t == nil || len(t.VerifiedChains) == 0 {
@@ -167,7 +167,7 @@ func (x *Exchange) Certificate() (id tlsfiles.Identity, ok bool) {
 	return tlsfiles.IdentityOf(t.PeerCertificates[0]), true
 }
 
-// MayCall returns why the account's messages may not name a URL to be called, nil if they may, or name none.
+// MayCall returns the reason why the account's messages may not name a URL to be called, nil if they may, or name no URL.
 func (x *Exchange) MayCall(url string) error {
 	if url == "" {
 		return nil
@@ -185,13 +185,13 @@ func (x *Exchange) Source() *connector.Source {
 	}
 }
 
-// Trace continues the trace of the request in that of a message, if its client asks for it.
+// Trace continues the trace of the request in that of a message, if the client asks for that.
 func (x *Exchange) Trace(o *httpsms.Order) {
 	o.Context.Parent = x.rooms.Tracer.Parent(x.Request.Header["Traceparent"])
 }
 
-// ReadBody reads the body of the request, of most octets at most, while there is room for it among those of an account; ""
-// is of clients who have not logged in. Whoever has called it calls end.
+// ReadBody reads the body of the request, of most octets at most, while there is room among the bodies of an
+// account; "" is for clients who have not logged in. The caller must call end.
 func (x *Exchange) ReadBody(most int64, account string) ([]byte, error) {
 	x.claim = x.bodies.Claim(account)
 	b, err := x.claim.Read(http.MaxBytesReader(httpfault.Under(x.Writer), x.Request.Body, most+1), x.Request.ContentLength, most)
@@ -203,11 +203,11 @@ func (x *Exchange) ReadBody(most int64, account string) ([]byte, error) {
 	return b, err
 }
 
-// Parse runs work on the body that ReadBody has returned. Large bodies take turns; it reports false, without a run, if the
-// client hangs up before.
+// Parse runs work on the body that ReadBody has returned. Large bodies take turns. Parse reports false, and
+// does not run work, if the client hangs up before the turn.
 func (x *Exchange) Parse(work func()) bool { return x.claim.Parse(x.Request.Context().Done(), work) }
 
-// LargestBody returns how many octets a body may have that may have most by its kind.
+// LargestBody returns the possible size of a body that may have most octets by its kind.
 func (x *Exchange) LargestBody(most int64) int64 { return x.bodies.Largest(most) }
 
 // End gives back the room for the body.
@@ -224,8 +224,9 @@ func (x *Exchange) Head() *httpsms.Request {
 	}
 }
 
-// BeginStream records a request that lasts, in the table of its connector, from which the caller removes it. may reports
-// whether the login of its client still holds; cut is called when it must end. It reports false if none may begin.
+// BeginStream records a long request in the table of its connector, from which the caller removes it. may
+// reports whether the login of the client is still valid; cut is called when the request must end.
+// BeginStream reports false if no long request may begin.
 func (x *Exchange) BeginStream(kind string, may func() bool, cut func()) (*streams.Stream, bool) {
 	s := &streams.Stream{
 		Number: x.number, Remote: x.Conn.Remote, Account: x.Account.SystemID, Kind: kind, Opened: x.rooms.Node.Clock.Now(),
@@ -248,11 +249,11 @@ func (x *Exchange) Answer(a *httpsms.Answer) {
 		h.Set("Content-Type", a.ContentType)
 	}
 	for _, f := range a.Header {
-		h[f[0]] = []string{f[1]} // as the dialect writes it
+		h[f[0]] = []string{f[1]} // the header's name is written as the dialect writes it
 	}
 	unread := x.Request.ContentLength != 0 && !x.read
 	if unread {
-		h.Set("Connection", "close") // otherwise net/http waits for the body before it answers
+		h.Set("Connection", "close") // without this header net/http waits for the body before it answers
 	}
 	h.Set("Content-Length", strconv.Itoa(len(a.Body)))
 	x.Writer.WriteHeader(a.Status)
@@ -264,14 +265,14 @@ func (x *Exchange) Answer(a *httpsms.Answer) {
 	}
 }
 
-// How long, and for how many octets, a body is read after its request was refused without it.
+// Limits of the time and the octets for reading a body whose request was already refused.
 const (
 	lingerTime   = time.Second
 	lingerOctets = 2 << 20
 )
 
-// linger reads the rest of a body that nobody needs, while its client may still send. Otherwise the system would reset
-// the connection because of unread octets, and the client would lose the answer.
+// linger reads the unneeded rest of a body while the client may still send it. Without that, the system would
+// reset the connection because of unread octets, and the client would lose the answer.
 func (x *Exchange) linger() {
 	c := http.NewResponseController(x.Writer)
 	if c.Flush() == nil && c.SetReadDeadline(time.Now().Add(lingerTime)) == nil {
@@ -279,14 +280,14 @@ func (x *Exchange) linger() {
 	}
 }
 
-// LogRequest writes the request for a message, what was answered, and what became of the message to the pdu log.
+// LogRequest writes a request, the answer, and the outcome of the message to the pdu log.
 func (x *Exchange) LogRequest(command int, o *httpsms.Order, status int, r httpsms.Result) {
 	if !x.log.IsEnabled() {
 		x.log.CountExchange(command, true, counted(status))
 		return
 	}
 	number := x.number
-	if x.logged { // it has several messages
+	if x.logged { // the request has several messages
 		number = x.log.Next()
 	}
 	x.logged = true
@@ -316,7 +317,7 @@ func (x *Exchange) LogRequest(command int, o *httpsms.Order, status int, r https
 	x.log.CountExchange(command, true, counted(status))
 }
 
-// TextOf returns the text of an order as UTF-8, or its octets if they are no text.
+// TextOf returns the text of an order as UTF-8, or the octets if they are no text.
 func TextOf(o *httpsms.Order) []byte {
 	if text, ok := smstext.Append(nil, o.Alphabet, false, o.Text); ok {
 		return text

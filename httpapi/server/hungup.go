@@ -8,11 +8,11 @@ import (
 	"pmg/internal/sock"
 )
 
-// lookAgain is how often a request that waits for its login is looked at whether its client is there still.
+// lookAgain is the pause between checks whether the client of a request that waits for its login is still there.
 const lookAgain = 100 * time.Millisecond
 
-// whileThere returns a context that ends when the client of the request has hung up. net/http does not notice that before
-// the body has been read, and a login must not wait for one that is gone.
+// whileThere returns a context that ends when the client of the request has hung up. net/http does not notice
+// that before the body has been read, and a login must not wait for a client that is gone.
 func (x *Exchange) whileThere() (context.Context, context.CancelFunc) {
 	ctx, end := context.WithCancel(x.Request.Context())
 	var look func()
@@ -41,6 +41,6 @@ func (c *conn) hungUp() bool {
 		return true
 	}
 	gone := true
-	_ = raw.Control(func(fd uintptr) { gone = sock.HungUp(int(fd)) }) // an error says that it is closed
+	_ = raw.Control(func(fd uintptr) { gone = sock.HungUp(int(fd)) }) // an error means that the connection is closed
 	return gone
 }

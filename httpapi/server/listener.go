@@ -39,7 +39,7 @@ type Listener struct {
 	bodies    *body.Room
 }
 
-// Listen opens the sockets of a connector, unless they are open. handler makes what answers its requests.
+// Listen opens the sockets of a connector, unless they are open. handler returns the handler of the requests.
 func Listen(
 	rooms Rooms, c *connector.Connector, opened []sock.Listening, bodies *body.Room,
 	handler func(*Listener) http.Handler,
@@ -91,18 +91,18 @@ func (l *Listener) Serve() {
 				Turns: l.rooms.Node.Handshakes, Limit: headerTimeout, Log: l.http.ErrorLog,
 			}
 		}
-		go func() { _ = l.http.Serve(in) }() // close ends it
+		go func() { _ = l.http.Serve(in) }() // close ends the goroutine
 	}
 }
 
-// tlsConfig returns what is in force when a client connects.
+// tlsConfig returns the configuration in force when a client connects.
 func (l *Listener) tlsConfig(*tls.ClientHelloInfo) (*tls.Config, error) {
 	config := l.Connector.TLS().Config("").Clone()
 	config.NextProtos = []string{"http/1.1"}
 	return config, nil
 }
 
-// Addresses returns where it listens.
+// Addresses returns the addresses of the listener.
 func (l *Listener) Addresses() (all []netip.AddrPort) {
 	for _, s := range l.sockets {
 		if a, ok := s.Addr().(*net.TCPAddr); ok {
@@ -115,7 +115,7 @@ func (l *Listener) Addresses() (all []netip.AddrPort) {
 // stopPatience is how long a connector that goes waits for headers and bodies that have not come.
 const stopPatience = time.Second
 
-// Drain takes no more requests, and waits for those that are under way until ctx is done.
+// Drain accepts no more requests, and waits for running requests until ctx is done.
 func (l *Listener) Drain(ctx context.Context) {
 	l.open.Stop(stopPatience)
 	_ = l.http.Shutdown(ctx)
@@ -130,8 +130,8 @@ func (l *Listener) Close() {
 	l.Log.Close()
 }
 
-// refuse closes a connection for which there is no room. One that may come again gets an answer that says so, without
-// reading from it.
+// refuse closes a connection for which there is no room. A client that may come again gets an answer with
+// that information, without reading from the connection.
 func (l *Listener) refuse(c net.Conn, again bool) {
 	if again && l.Connector.TLS() == nil {
 		_ = c.SetWriteDeadline(time.Now().Add(time.Second))
@@ -147,21 +147,21 @@ type conn struct {
 	*conns.Conn
 	of     *Listener
 	Remote netip.AddrPort // not valid until the PROXY header of the connection has been read
-	known  atomic.Bool    // somebody has logged in on it
+	known  atomic.Bool    // a client has logged in on the connection
 	once   sync.Once
 	trust  atomic.Pointer[trust]
 
 	allowed atomic.Pointer[string] // the account that plugins have let in; nil: none
 }
 
-// A trust is what was found of the certificate of a connection's client.
+// A trust is the result of checking the certificate of a connection's client.
 type trust struct {
 	by    *tls.Config
-	until time.Time // zero: it is not taken
+	until time.Time // zero: the certificates are not accepted
 }
 
-// trusts reports whether a configuration takes the certificates that the client has shown. They are looked at again only
-// with another one.
+// trusts reports whether a configuration accepts the certificates that the client has shown. They are checked
+// again only after the configuration has changed.
 func (c *conn) trusts(by *tls.Config, shown []*x509.Certificate) bool {
 	found := c.trust.Load()
 	if found == nil || found.by != by {
@@ -191,8 +191,8 @@ func connState(c net.Conn, state http.ConnState) {
 	}
 }
 
-// LoggedIn records that a request on the connection has shown valid credentials: the connection does not count any
-// more as one of strangers.
+// LoggedIn records that a request on the connection has shown valid credentials: the connection no longer
+// counts as one of strangers.
 func (c *conn) LoggedIn() {
 	if !c.known.Swap(true) {
 		c.of.rooms.Admission.Known(c.of.Connector, c, c.Remote)

@@ -20,7 +20,7 @@ func NewLog(c *connector.Connector, clock pdulog.Clock) *Log {
 	return &Log{connector: c, lines: pdulog.Share(c.PDULog, clock)}
 }
 
-// Next returns the number of the next request or call, which its answer has too.
+// Next returns the number of the next request or call, which the answer has too.
 func (l *Log) Next() uint32 { return l.number.Add(1) }
 
 // IsEnabled reports whether lines are written at all.
@@ -43,5 +43,5 @@ func (l *Log) CountAnswer(command int, received bool, status uint32) {
 	l.connector.Stats.CountStatus(command, received, status)
 }
 
-// Close closes it, behind what was written.
+// Close closes the log after all lines are written.
 func (l *Log) Close() { l.lines.Close() }

@@ -13,7 +13,7 @@ import (
 	"pmg/protocols"
 )
 
-// Rooms are what a listener and its requests need of a gateway.
+// Rooms are the parts of a gateway that a listener and its requests use.
 type Rooms struct {
 	Node      *node.Node
 	Admission Admission

@@ -30,14 +30,14 @@ func (h *handler) getAccount() {
 	}})
 }
 
-// money is what an account has left.
+// money is the money that an account has left.
 type money struct {
 	Balance   string `json:"balance"`
 	Reserved  string `json:"reserved"`            // for messages that have not ended
-	Available string `json:"available,omitempty"` // for others; "": it may owe any sum
+	Available string `json:"available,omitempty"` // amount that further messages may cost; "": the account may owe any sum
 }
 
-// moneyOf returns the money of an account, nil if it is not charged.
+// moneyOf returns the money of an account, nil if the account is not charged.
 func moneyOf(t *sms.Tally) *money {
 	if t.Credit.Terms().List == "" {
 		return nil
@@ -63,7 +63,7 @@ func (h *handler) limits() {
 	header["RateLimit"] = []string{fmt.Sprintf(`"account";r=%d;t=%d`, left, (whole+int64(time.Second)-1)/int64(time.Second))}
 }
 
-// problemPage returns the page that the type of a problem names, nil if there is none.
+// problemPage returns the page that the type of a problem names, nil if there is no such page.
 func problemPage(r *http.Request) []byte {
 	for _, k := range own.Kinds() {
 		if k.Name != r.PathValue("name") {

@@ -43,7 +43,7 @@ func New(rooms Rooms, pulls *Pulls, events *webhook.Events) *API {
 	return &API{rooms: rooms, pulls: pulls, events: events}
 }
 
-// Failed answers a request at which its handler has panicked.
+// Failed answers a request whose handler has panicked.
 func (a *API) Failed(l *server.Listener, w http.ResponseWriter, r *http.Request) {
 	a.begin(l, w, r).problem(own.NewProblem("internal", ""))
 }
@@ -72,7 +72,7 @@ func (a *API) Routes(l *server.Listener, m *http.ServeMux) {
 	m.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { a.begin(l, w, r).unknown(m) })
 }
 
-// with returns a handler for requests of an account, which need a scope where they come with a key.
+// with returns a handler for requests of an account. A request with a key needs a scope.
 func (a *API) with(l *server.Listener, scope string, handle func(*handler)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		h := a.begin(l, w, r)
@@ -122,7 +122,7 @@ func (h *handler) isKnown() bool {
 	return ok && h.x.LogIn(name, password)
 }
 
-// bearer returns the key that the request has. It reports false if the request comes with something else.
+// bearer returns the key of the request. It reports false if the request has other credentials.
 func (h *handler) bearer() (key string, ok bool) {
 	return token.Bearer(h.x.Request.Header.Get("Authorization"))
 }
@@ -159,7 +159,7 @@ func (h *handler) refuse(p *own.Problem) {
 	h.x.Answer(a)
 }
 
-// readJSON reads a body of JSON. It answers the request if it cannot.
+// readJSON reads a body of JSON. If it fails it answers the request.
 func (h *handler) readJSON(most int64) ([]byte, bool) {
 	kind, _, _ := strings.Cut(h.x.Request.Header.Get("Content-Type"), ";")
 	if kind = strings.TrimSpace(kind); kind != "" && !strings.EqualFold(kind, "application/json") {
@@ -179,7 +179,7 @@ func (h *handler) readJSON(most int64) ([]byte, bool) {
 	return b, err == nil
 }
 
-// readMessage reads a message and its body. It answers the request if it cannot.
+// readMessage reads a message and its body. If it fails it answers the request.
 func (h *handler) readMessage() (*own.Message, []byte, bool) {
 	body, ok := h.readJSON(maxMessageBody)
 	if !ok {
@@ -196,7 +196,7 @@ func (h *handler) readMessage() (*own.Message, []byte, bool) {
 	return m, body, true
 }
 
-// preview answers with the outcome that a message would have. It is not sent.
+// preview answers with the outcome that a message would have. The message is not sent.
 func (h *handler) preview() {
 	m, _, ok := h.readMessage()
 	if !ok {
@@ -210,7 +210,7 @@ func (h *handler) preview() {
 	h.answerJSON(http.StatusOK, m.Previewed(r.Parts, to))
 }
 
-// maySend returns why the account may not send a message with its URL, nil if it may.
+// maySend returns the reason why the account may not send a message with its URL, nil if it may.
 func (h *handler) maySend(m *own.Message) *own.Problem {
 	if err := h.x.MayCall(m.Context.URL); err != nil {
 		return own.NewProblem("url-not-allowed", "callback_url "+err.Error())
@@ -248,7 +248,7 @@ func (h *handler) postMessage() {
 	h.x.LogRequest(httpsms.Submit, &m.Order, http.StatusAccepted, became(&result))
 }
 
-// submit submits a message, once if the request or the message says so.
+// submit submits a message. If the request or the message has a key, repeated requests submit it only once.
 func (h *handler) submit(m *own.Message, body []byte) (request.Result, *own.Problem) {
 	key, p := h.onceKey(m)
 	if p != nil {
@@ -257,12 +257,12 @@ func (h *handler) submit(m *own.Message, body []byte) (request.Result, *own.Prob
 	return h.api.Submit(h.x, m, key, body)
 }
 
-// became returns what the log says of what became of a message.
+// became returns the outcome of a message in the form of the log.
 func became(r *request.Result) httpsms.Result {
 	return httpsms.Result{ID: r.ID, Code: r.Code, Step: r.Step, Parts: r.Parts}
 }
 
-// refusal returns why a message was refused, nil if it was not.
+// refusal returns the reason why a message was refused, nil if it was not refused.
 func refusal(r *request.Result) *own.Problem {
 	switch {
 	case errors.Is(r.Err, request.ErrUnderWay):
@@ -277,8 +277,8 @@ func refusal(r *request.Result) *own.Problem {
 	return nil
 }
 
-// onceKey returns the key by which the request may come again, "" if it has none. The header may be quoted or not, as the
-// draft of the IETF and the many who do not follow it have it.
+// onceKey returns the key by which a repeated request is recognized, "" if the request has none. The header
+// may be quoted, as in the draft of the IETF, or unquoted, as many clients write it.
 func (h *handler) onceKey(m *own.Message) (string, *own.Problem) {
 	key := h.x.Request.Header.Get("Idempotency-Key")
 	if len(key) >= 2 && key[0] == '"' && key[len(key)-1] == '"' {

@@ -13,8 +13,7 @@ import (
 	"pmg/sms"
 )
 
-// What follows is what requests ask for whose account is known, in whatever form they do: those of the API, and of the pages for
-// customers.
+// The following are the operations of requests whose account is known, for the API and for the pages for customers.
 
 // operate carries out an operation about a message of the account of a request.
 func (a *API) operate(x *server.Exchange, id string, o protocols.Operation) (*operate.Operation, *own.Problem) {
@@ -29,13 +28,13 @@ func (a *API) operate(x *server.Exchange, id string, o protocols.Operation) (*op
 	}
 	o.ID, o.ByID = number, true
 	begun := operations.Begin(x.Account, protocols.HTTP, o)
-	if begun.Run(); begun.Code != sms.OK && x.Refused.Code == sms.OK { // not that of a query for what the answer says
+	if begun.Run(); begun.Code != sms.OK && x.Refused.Code == sms.OK { // the refusal of a query for the answer is not recorded
 		x.Refused = httpsms.Result{ID: begun.Result.ID, Code: begun.Code, Step: begun.Step}
 	}
 	return begun, nil
 }
 
-// Find returns what the account of a request sees of its message with an id.
+// Find returns the account's view of its message with an id.
 func (a *API) Find(x *server.Exchange, id string) (*own.Known, *own.Problem) {
 	o, p := a.operate(x, id, protocols.Operation{Kind: protocols.Query})
 	switch {
@@ -50,7 +49,7 @@ func (a *API) Find(x *server.Exchange, id string) (*own.Known, *own.Problem) {
 	return &k, nil
 }
 
-// shown returns what the account of a request sees of a message.
+// shown returns the account's view of a message.
 func (a *API) shown(x *server.Exchange, o *operate.Known) own.Known {
 	k := known(o)
 	if k.Connector = a.events.PublicName(k.Connector); k.Connector == "" {
@@ -62,8 +61,8 @@ func (a *API) shown(x *server.Exchange, o *operate.Known) own.Known {
 	return k
 }
 
-// List returns what the account of a request sees of its messages, the latest first, and below which id the next page begins; 0:
-// there is none.
+// List returns the account's view of its messages, the latest first, and the id below which the next page
+// begins; 0: there is no next page.
 func (a *API) List(x *server.Exchange, l *own.List) (page []own.Known, last uint64, p *own.Problem) {
 	page = []own.Known{}
 	last, err := a.rooms.Operations.List(x.Request.Context(), x.Account, l.Below, l.Since, func(o *operate.Known) bool {
@@ -86,19 +85,19 @@ func (a *API) List(x *server.Exchange, l *own.List) (page []own.Known, last uint
 	return page, last, nil
 }
 
-// itemOf returns a message as it is submitted.
+// itemOf returns a message in the form for submitting.
 func itemOf(m *own.Message) request.Item {
 	return request.Item{Fill: m.Fill, Parts: m.MaxParts, Strict: true}
 }
 
-// Preview returns the outcome that a message would have, and the public name of the connector by which it would leave. It is not
-// sent.
+// Preview returns the outcome that a message would have, and the public name of the connector by which it
+// would leave. The message is not sent.
 func (a *API) Preview(x *server.Exchange, m *own.Message) (request.Result, string, *own.Problem) {
 	r, to := a.rooms.Submitter.Preview(x.Request.Context(), x.Source(), itemOf(m))
 	return r, a.events.PublicName(to), refusal(&r)
 }
 
-// Submit submits a message. One that comes again with its key, and the same body, is not sent again; "" is no key.
+// Submit submits a message. A repeated message with the same key and body is not sent again; "" is no key.
 func (a *API) Submit(x *server.Exchange, m *own.Message, key string, body []byte) (request.Result, *own.Problem) {
 	x.Trace(&m.Order)
 	item := itemOf(m)

@@ -43,7 +43,7 @@ func (h *handler) notChanged() {
 	h.problem(whyNot(o))
 }
 
-// whyNot returns the problem of a message that was not changed, of what a query knows of it.
+// whyNot returns the reason why a message was not changed, derived from a query of the message.
 func whyNot(o *operate.Operation) *own.Problem {
 	switch {
 	case o.Code != sms.OK:

@@ -20,7 +20,7 @@ import (
 //go:embed openapi.json
 var openapi string
 
-// A contract is what the page shows of openapi.
+// A contract is the part of openapi that the page shows.
 type contract struct {
 	Info            struct{ Title, Description string }
 	Paths, Webhooks map[string]map[string]json.RawMessage // methods by path, and by type of event
@@ -28,14 +28,14 @@ type contract struct {
 	Components struct{ Schemas map[string]schema }
 }
 
-// An action is what a method does with a path.
+// An action is a method of a path.
 type action struct {
 	Method, Path         string
 	Summary, Description string
 	Responses            map[string]json.RawMessage
 }
 
-// A schema is that of an object, or of a member of one.
+// A schema is the schema of an object, or of a member.
 type schema struct {
 	Ref         string `json:"$ref"`
 	Type        string
@@ -59,10 +59,10 @@ func (s schema) Kind() string {
 	return s.Type
 }
 
-// docsPage returns the contract as a page that one can read.
+// docsPage returns the contract as a page for people.
 func docsPage(*http.Request) []byte {
 	var c contract
-	_ = json.Unmarshal([]byte(openapi), &c) // a test reads it
+	_ = json.Unmarshal([]byte(openapi), &c) // a test checks that the document is valid
 	var b bytes.Buffer
 	_ = template.Must(template.New("page").Parse(pageText)).Execute(&b, struct { // to memory
 		contract
@@ -71,7 +71,7 @@ func docsPage(*http.Request) []byte {
 	return b.Bytes()
 }
 
-// actions returns what the methods of paths do, in the order of their paths.
+// actions returns the methods of paths, in the order of the paths.
 func actions(paths map[string]map[string]json.RawMessage) (all []action) {
 	for path, methods := range paths {
 		for method, raw := range methods {
@@ -79,7 +79,7 @@ func actions(paths map[string]map[string]json.RawMessage) (all []action) {
 				continue
 			}
 			a := action{Method: strings.ToUpper(method), Path: path}
-			_ = json.Unmarshal(raw, &a) // as in docsPage
+			_ = json.Unmarshal(raw, &a) // a test checks that the document is valid, as in docsPage
 			all = append(all, a)
 		}
 	}
@@ -108,8 +108,7 @@ const pageText = `<!doctype html><html lang=en><meta charset=utf-8><title>{{.Inf
 {{end}}</table>
 {{end}}`
 
-// page returns a handler that answers with a page, without a login. The page is nil where there is none, or where it
-// cannot be made.
+// page returns a handler that answers with a page, without a login. A nil page means that it does not exist or cannot be made.
 func (a *API) page(l *server.Listener, kind string, make func(*http.Request) []byte) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		h := a.begin(l, w, r)

@@ -20,32 +20,32 @@ import (
 // Bounds on streams of events.
 const (
 	mostStreams = 4                // of an account
-	quietTime   = 15 * time.Second // after which a stream without events says that it goes on
-	fullTime    = 2 * time.Second  // after which a full stream ends whose client acknowledges nothing
-	endTime     = time.Second      // that a client has to take what is written when its stream must end
+	quietTime   = 15 * time.Second // a stream without events sends a sign of life after this time
+	fullTime    = 2 * time.Second  // a full stream ends after this time without an acknowledgement
+	endTime     = time.Second      // time that a client has to receive data when its stream must end
 	comeBack    = time.Second      // after which a client is asked to come back
 )
 
-// An eventStream sends a client the events of its account as they come (server-sent events). A client that cannot
-// acknowledge while it listens does so when it comes back: Last-Event-ID names the last event that it has. So a stream
-// ends when nothing was acknowledged for too long.
+// An eventStream sends a client the events of its account as they come (server-sent events). A client that
+// cannot acknowledge while it listens acknowledges when it comes back: Last-Event-ID names the last event
+// that the client has. Therefore a stream ends when nothing was acknowledged for too long.
 //
 //	goes ──stop: no acknowledgement, login, shutdown──► over ──► ended: its events are held for pullAgain,
 //	  └──the client goes, or does not read─────────────────────────▲    or given back immediately
 type eventStream struct {
 	account string
 	most    int           // events that may be sent and not acknowledged
-	over    chan struct{} // closed: it must end
+	over    chan struct{} // closed: the stream must end
 	cut     func()        // ends writes under way soon
 
 	// Guarded by the lock of pulls:
 	stopped bool   // over is closed
-	left    bool   // its client has come back by another
+	left    bool   // the client has opened another stream
 	told    int    // events
-	held    int    // those that were not acknowledged
-	full    int64  // when it ends unless one is acknowledged; 0: it may send more
-	last    string // the last event that its client has; "": unknown, or held
-	number  int    // of that one among those sent; 0: it is of a stream before
+	held    int    // number of events that were sent and not acknowledged
+	full    int64  // end of a full stream that gets no acknowledgement; 0: the stream is not full
+	last    string // the last event that the client has; "": unknown, or not acknowledged
+	number  int    // number of the last event within the stream; 0: the event is of an earlier stream
 }
 
 // stop ends a stream. The caller holds the lock of pulls, where the stream goes.
@@ -57,7 +57,7 @@ func (s *eventStream) stop() {
 	}
 }
 
-// beginStream begins a stream. It returns why it may not begin, nil if it does.
+// beginStream begins a stream. It returns the reason why the stream may not begin, nil if it may.
 func (p *Pulls) beginStream(s *eventStream) *own.Problem {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -93,8 +93,8 @@ func (p *Pulls) hold(s *eventStream, l *connector.Lane, slot *connector.Slot, no
 	return true
 }
 
-// endStream ends a stream, to which its lane gives nothing any more. The events that it has sent are held, so that its
-// client can come back and say which it has. The others, rest, are given back.
+// endStream ends a stream; its lane sends nothing more. The events that the stream has sent are held, so that
+// the client can come back and name the last one that it has. The other events, rest, are given back.
 func (p *Pulls) endStream(s *eventStream, l *connector.Lane, rest []*connector.Slot, now int64) {
 	var back []held
 	p.mu.Lock()
@@ -119,8 +119,8 @@ func (p *Pulls) endStream(s *eventStream, l *connector.Lane, rest []*connector.S
 	p.end(back, true)
 }
 
-// left returns the stream that a client has left, by its last event, and the number of that event in it. It returns nil
-// if the event is not known.
+// left returns the stream that a client has left, by its last event, and the number of the event in the
+// stream. It returns nil if the event is unknown.
 func (of *pulled) left(last string) (s *eventStream, number int) {
 	if h := of.held[last]; h.stream != nil {
 		return h.stream, h.number
@@ -138,8 +138,8 @@ func (of *pulled) left(last string) (s *eventStream, number int) {
 	return nil, 0
 }
 
-// resume acknowledges the events of a stream up to the last one that its client names when it comes back. Later ones
-// are sent again. An event that is not known any more, after a restart for instance, says nothing.
+// resume acknowledges the events of a stream up to the last event, which the client names when it comes back.
+// Later events are sent again. An unknown event, for instance after a restart, is ignored.
 func (p *Pulls) resume(account, last string) {
 	var had, back []held
 	p.mu.Lock()
@@ -161,7 +161,7 @@ func (p *Pulls) resume(account, last string) {
 			of.drop(id, h)
 		}
 	}
-	if goes { // it ends, and then gives back the rest: nobody has noticed yet that its client is gone
+	if goes { // the stream ends and then returns its events: nobody has noticed yet that the client is gone
 		s.left = true
 		s.stop()
 	}
@@ -170,7 +170,7 @@ func (p *Pulls) resume(account, last string) {
 	p.end(back, true)
 }
 
-// stop ends a stream from without: its login does not hold any more, or an operator or a shutdown ends it.
+// stop ends a stream from outside: the login is no longer valid, or an operator or a shutdown ends the stream.
 func (p *Pulls) stop(s *eventStream) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -190,7 +190,7 @@ func (h *handler) wantsStream() bool {
 
 const streamType = "text/event-stream"
 
-// streamEvents sends events as they come, until the client goes. At most that many are sent and not acknowledged.
+// streamEvents sends events as they come, until the client goes. At most most events are sent and not acknowledged.
 func (h *handler) streamEvents(most int) {
 	l := h.fetchedFrom()
 	if l == nil {
@@ -199,7 +199,7 @@ func (h *handler) streamEvents(most int) {
 	}
 	last := h.x.Request.Header.Get("Last-Event-ID")
 	if !strings.HasPrefix(last, webhook.EventPrefix) {
-		last = "" // no event has it
+		last = "" // no event has such an id
 	} else {
 		h.api.pulls.resume(h.x.Account.SystemID, last)
 	}
@@ -215,11 +215,11 @@ func (h *handler) streamEvents(most int) {
 	}
 	defer h.x.Connector.Streams.End(life)
 	if problem := h.api.pulls.beginStream(s); problem != nil {
-		h.x.CloseBehind() // those that are refused leave the connections to others
+		h.x.CloseBehind() // a refused stream frees its connection for other clients
 		h.problem(problem)
 		return
 	}
-	p, _ := h.api.pulls.open(l, most) // if the gateway ends, so does the stream
+	p, _ := h.api.pulls.open(l, most) // the stream ends with the gateway
 	t := &eventWriter{
 		w: h.x.Writer, out: c, stream: s, pull: p, pulls: h.api.pulls, now: h.api.rooms.Node.Clock.Now,
 		patience: h.api.rooms.Node.Config().Limits.PDUTimeout,
@@ -232,13 +232,13 @@ func (h *handler) streamEvents(most int) {
 	header := h.x.Writer.Header()
 	header.Set("Content-Type", streamType)
 	header.Set("Cache-Control", "no-store")
-	header.Set("X-Accel-Buffering", "no") // nginx passes on what it gets
+	header.Set("X-Accel-Buffering", "no") // nginx passes data on immediately
 	_ = c.SetReadDeadline(time.Time{})
 	h.x.LogRequest(httpsms.Ask, nil, http.StatusOK, httpsms.Result{})
 	t.run(h.x.Request.Context())
 }
 
-// mayStream reports whether the client of a stream may still have its account's events.
+// mayStream reports whether the client of a stream may still get its account's events.
 func (h *handler) mayStream() bool {
 	a := h.api.rooms.Routes.Account(h.x.Account.SystemID)
 	return a != nil && a.Pull && h.isStillKnown(config.ReadScope)
@@ -252,10 +252,10 @@ type eventWriter struct {
 	pull     *pull
 	pulls    *Pulls
 	now      func() int64
-	patience time.Duration // that the client has to take what is written
-	may      func() bool   // whether it may still have the events
+	patience time.Duration // time that the client has to receive data
+	may      func() bool   // reports whether the client may still get the events
 	event    func(*sms.Message) own.Event
-	rest     []*connector.Slot // that are to be sent
+	rest     []*connector.Slot // events that are still to be sent
 }
 
 // run sends events until the stream must end, or its client has gone.
@@ -286,7 +286,7 @@ func (t *eventWriter) run(client context.Context) {
 func (t *eventWriter) tellAll() bool {
 	for t.rest = t.pull.take(); len(t.rest) > 0; {
 		slot := t.rest[0]
-		event := t.event(slot.Message) // before it is held: then any client of the account may end it
+		event := t.event(slot.Message) // before the event is held: from then on any client of the account may acknowledge it
 		data, err := json.Marshal(event)
 		if err != nil || !t.pulls.hold(t.stream, t.pull.lane, slot, t.now()) {
 			return false
@@ -303,7 +303,7 @@ func (t *eventWriter) tellAll() bool {
 func (t *eventWriter) write(text string) bool {
 	_ = t.out.SetWriteDeadline(time.Now().Add(t.patience))
 	select {
-	case <-t.stream.over: // stop sets its deadline after it has closed this: either this is seen, or that deadline counts
+	case <-t.stream.over: // stop closes over before it sets the deadline: either over is seen, or the deadline is in effect
 		return false
 	default:
 	}

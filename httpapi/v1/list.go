@@ -6,7 +6,7 @@ import (
 	"pmg/protocols/httpsms/own"
 )
 
-// listMessages answers with what is known of messages, the latest first, a page at a time.
+// listMessages answers with a page of messages, the latest first.
 func (h *handler) listMessages() {
 	l, p := own.ReadList(h.x.Request.URL.RawQuery)
 	if p != nil {

@@ -11,7 +11,7 @@ import (
 	"pmg/sms"
 )
 
-// operation carries out an operation about the message that the path names. It answers the request if it cannot.
+// operation carries out an operation about the message that the path names. If it fails it answers the request.
 func (h *handler) operation(o protocols.Operation) (*operate.Operation, bool) {
 	begun, p := h.api.operate(h.x, h.x.Request.PathValue("id"), o)
 	if p != nil {
@@ -20,7 +20,7 @@ func (h *handler) operation(o protocols.Operation) (*operate.Operation, bool) {
 	return begun, p == nil
 }
 
-// getMessage answers with what is known of a message.
+// getMessage answers with the known facts about a message.
 func (h *handler) getMessage() {
 	k, p := h.api.Find(h.x, h.x.Request.PathValue("id"))
 	if p != nil {
@@ -30,7 +30,7 @@ func (h *handler) getMessage() {
 	h.answerJSON(http.StatusOK, k)
 }
 
-// known returns what is known of a message, with the connector's own name, and its network.
+// known returns the known facts about a message, with the connector's own name, and its network.
 func known(o *operate.Known) own.Known {
 	if m := o.Waits; m != nil {
 		source, dest := m.Source(), m.Dest()

@@ -25,12 +25,12 @@ import (
 // Bounds on events that clients fetch.
 const (
 	mostPulled   = 100  // events of an answer
-	mostHeld     = 1000 // events of an account that are fetched and not acknowledged
+	mostHeld     = 1000 // events of an account that were fetched and not acknowledged
 	mostPulls    = 8    // requests of an account that wait
 	longestWait  = 30 * time.Second
-	gatherTime   = 20 * time.Millisecond // in which events that come together are sent together
+	gatherTime   = 20 * time.Millisecond // events that come within this time are sent together
 	maxAckBody   = 64 << 10
-	pullAgain    = time.Minute // after which an event that was not acknowledged is sent again
+	pullAgain    = time.Minute // an event without an acknowledgement is sent again after this time
 	pullInterval = time.Second
 )
 
@@ -50,23 +50,23 @@ func NewPulls(engine worker.Engine, now func() int64, ends <-chan struct{}) *Pul
 	return &Pulls{engine: engine, now: now, ends: ends, of: map[string]*pulled{}}
 }
 
-// Pulled are those of an account.
+// pulled are the fetched events of an account.
 type pulled struct {
 	waiting int // requests, and streams
 	held    map[string]held
 	streams map[*eventStream]struct{}
 }
 
-// A held event is under way until its client acknowledges it, or for pullAgain.
+// A held event is being processed until its client acknowledges it, or pullAgain ends.
 type held struct {
 	lane   *connector.Lane
 	slot   *connector.Slot
 	until  int64
-	stream *eventStream // that has sent it; nil: it was fetched
-	number int          // among those of the stream
+	stream *eventStream // stream that has sent the event; nil: the event was fetched
+	number int          // number of the event within the stream
 }
 
-// account returns what an account has. The caller holds the lock.
+// account returns the fetched events of an account. The caller holds the lock.
 func (p *Pulls) account(name string) *pulled {
 	of := p.of[name]
 	if of == nil {
@@ -76,8 +76,7 @@ func (p *Pulls) account(name string) *pulled {
 	return of
 }
 
-// room returns how many events more the account may have. Those that a stream has sent are among the ones that it may
-// send.
+// room returns how many events more the account may have. Events that a stream has sent are counted in the stream's limit.
 func (of *pulled) room() int {
 	n := mostHeld - len(of.held) - of.waiting*mostPulled
 	for s := range of.streams {
@@ -86,7 +85,7 @@ func (of *pulled) room() int {
 	return n
 }
 
-// begin begins a request for events. It reports false if the account has too many under way, or the gateway ends.
+// begin begins a request for events. It reports false if the account has too many running requests, or the gateway ends.
 func (p *Pulls) begin(account string) (room int, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -99,7 +98,7 @@ func (p *Pulls) begin(account string) (room int, ok bool) {
 	return min(room, mostPulled), true
 }
 
-// fetched ends it. What it has fetched is held from now on.
+// fetched ends a request for events. From now on the fetched events are held.
 func (p *Pulls) fetched(account string, lane *connector.Lane, slots []*connector.Slot, now int64) {
 	var back []held
 	p.mu.Lock()
@@ -152,15 +151,16 @@ func (of *pulled) drop(id string, h held) {
 	}
 }
 
-// end gives events back to their lanes. Their clients have them, unless they are to be sent again.
+// end gives events back to their lanes. Without again the clients have the events; otherwise they are sent again.
 func (p *Pulls) end(all []held, again bool) {
 	for _, h := range all {
 		worker.Report(p.engine, h.lane, worker.Answer{Slot: h.slot, Answer: sms.Answer{Code: sms.OK}, Unsent: again})
 	}
 }
 
-// Expire gives back the events that were held for too long; all of them when the gateway ends, which takes no more
-// requests then. A stream whose client acknowledges nothing ends, and gives back its events itself.
+// Expire gives back the events that were held for too long; or all events when the gateway ends, which then
+// accepts no more requests. A stream whose client acknowledges nothing ends, and gives back its events
+// itself.
 func (p *Pulls) Expire(now int64, all bool) {
 	var back []held
 	p.mu.Lock()
@@ -203,16 +203,16 @@ func (p *Pulls) Keep(ctx context.Context) {
 	}
 }
 
-// A pull is what a lane gives to a request for events while that waits.
+// A pull receives the events of a lane while a request for events waits.
 type pull struct {
 	supply *worker.Supply
 	pulls  *Pulls
 	lane   *connector.Lane
 	most   int           // events at a time
-	came   chan struct{} // there are some
+	came   chan struct{} // signals that events have come
 }
 
-// open makes a lane give n events at a time. It reports false if the gateway ends.
+// open starts the supply of events from a lane, n at a time. It reports false if the gateway ends.
 func (p *Pulls) open(l *connector.Lane, n int) (*pull, bool) {
 	came := make(chan struct{}, 1)
 	supply := worker.NewSupply(p.engine, l, func() {
@@ -224,21 +224,21 @@ func (p *Pulls) open(l *connector.Lane, n int) (*pull, bool) {
 	return &pull{supply, p, l, n, came}, p.engine.Do(l, func(int64) { supply.Open(supply, n) })
 }
 
-// take returns what was given since it was called before.
+// take returns the events that came since the last call.
 func (p *pull) take() []*connector.Slot { return p.supply.Take(p.most) }
 
-// shut makes the lane give no more, and returns when it does not.
+// shut stops the supply of events, and returns after it has stopped.
 func (p *pull) shut() {
 	shut := make(chan struct{})
 	if p.pulls.engine.Do(p.lane, func(int64) { p.supply.Shut(); close(shut) }) {
 		select {
 		case <-shut:
-		case <-p.pulls.ends: // what was given is in the store
+		case <-p.pulls.ends: // the events that were given stay in the store
 		}
 	}
 }
 
-// fetch returns what a lane gives in a time, or until over is closed, n slots at most.
+// fetch returns the events that a lane supplies within a time, or until over is closed, n at most.
 func (h *handler) fetch(l *connector.Lane, n int, wait time.Duration, over <-chan struct{}) []*connector.Slot {
 	p, ok := h.api.pulls.open(l, n)
 	if !ok {
@@ -263,14 +263,13 @@ func (h *handler) fetch(l *connector.Lane, n int, wait time.Duration, over <-cha
 	return p.take()
 }
 
-// fetchedFrom returns the lane in which the account's events wait, nil if there is none: that of events of messages
-// which name no URL, also where the account may receive by sessions.
+// fetchedFrom returns the lane in which the account's events wait, nil if there is none. The lane has the
+// events of messages that name no URL, also if the account may receive by sessions.
 func (h *handler) fetchedFrom() *connector.Lane {
 	return h.api.rooms.Routes.ClientLane(h.x.Account.SystemID, []byte{})
 }
 
-// getEvents answers with the events that wait for the account. They come again unless they are acknowledged in
-// time.
+// getEvents answers with the events that wait for the account. Events that are not acknowledged in time are sent again.
 func (h *handler) getEvents() {
 	a := h.x.Account.Config()
 	limit, wait, ok := pullQuery(h.x.Request.URL.Query())
@@ -327,7 +326,7 @@ func (h *handler) getEvents() {
 	}{events})
 }
 
-// pullQuery returns how many events a request wants at most, and how long it waits for one.
+// pullQuery returns the limit of events that a request sets, and how long the request waits for an event.
 func pullQuery(query url.Values) (limit int, wait time.Duration, ok bool) {
 	limit, err := strconv.Atoi(cmp.Or(query.Get("limit"), strconv.Itoa(mostPulled)))
 	if err != nil || limit < 1 || limit > mostPulled {

@@ -16,7 +16,7 @@ import (
 	"pmg/sms"
 )
 
-// Rooms are what our own API needs of a gateway.
+// Rooms are the parts of a gateway that our own API uses.
 type Rooms struct {
 	Node       *node.Node
 	Routes     Routes
@@ -25,7 +25,7 @@ type Rooms struct {
 	Operations Operations
 }
 
-// Routes finds the options of an account, and the lane of what it fetches; nil if there is none.
+// Routes finds the options of an account, and the lane of the events that it fetches; nil if there is none.
 type Routes interface {
 	Account(name string) *config.Account
 	ClientLane(account string, context []byte) *connector.Lane

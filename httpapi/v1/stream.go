@@ -25,11 +25,12 @@ const (
 	maxBatchBody = 16 << 20
 )
 
-// stream submits a message for each line of the body, and answers each with a line, in their order. What has come is
-// submitted together, so that one commit serves it. A line that is refused does not end the stream.
+// stream submits a message for each line of the body, and answers each with a line, in their order. Lines
+// that have come are submitted together, so that one commit serves them. A refused line does not end the
+// stream.
 func (h *handler) stream() {
 	c := http.NewResponseController(h.x.Writer)
-	h.x.Conn.Await(false)    // the table of streams ends it
+	h.x.Conn.Await(false)    // the table of streams ends the connection
 	_ = c.EnableFullDuplex() // HTTP/1.1: lines are answered while others come
 	h.x.Writer.Header().Set("Content-Type", "application/x-ndjson")
 	life, ok := h.x.BeginStream("stream", func() bool { return h.isStillKnown(config.SendScope) }, func() {
@@ -48,7 +49,7 @@ func (h *handler) stream() {
 	var lines [][]byte
 	for {
 		var err error
-		// Stop sets its deadlines after it has closed Over: either it is seen, or they count
+		// Stop closes Over before it sets its deadlines: either Over is seen here, or the deadlines are in effect.
 		if h.x.Extend(); life.Reason() == 0 {
 			lines, err = readLines(in, lines[:0])
 			life.Heard.Store(h.api.rooms.Node.Clock.Now())
@@ -70,9 +71,9 @@ func (h *handler) stream() {
 			return
 		}
 		if err != nil {
-			// Extend may have come behind Stop: then net/http would wait for the rest of the body
+			// Extend may have run after Stop: without this deadline net/http would wait for the rest of the body.
 			_ = c.SetReadDeadline(time.Now())
-			panic(http.ErrAbortHandler) // the connection ends, so that the client does not take it for the end of the stream
+			panic(http.ErrAbortHandler) // the connection is aborted, so that the client does not see a regular end of the stream
 		}
 	}
 }
@@ -91,7 +92,8 @@ func endOf(why streams.Reason) *own.Problem {
 	return own.NewProblem("unavailable", "the stream ends: the gateway stops, or its connector was removed")
 }
 
-// readLines waits for a line, and returns it with those that have come with it. Their octets are not shared with the reader's.
+// readLines waits for a line, and returns it with the lines that have come with it. The lines do not share
+// memory with the reader.
 func readLines(in *bufio.Reader, lines [][]byte) ([][]byte, error) {
 	for {
 		line, err := in.ReadSlice('\n')
@@ -108,10 +110,10 @@ func readLines(in *bufio.Reader, lines [][]byte) ([][]byte, error) {
 	}
 }
 
-// A line is a message of a stream or a batch, and what became of it.
+// A line is a message of a stream or a batch, with its outcome.
 type line struct {
 	message *own.Message
-	problem *own.Problem // why it was refused
+	problem *own.Problem // the reason of the refusal
 	result  request.Result
 }
 
@@ -126,7 +128,7 @@ func (h *handler) submitLines(bodies [][]byte) []line {
 	return all
 }
 
-// submitMany submits those messages that nothing is wrong with.
+// submitMany submits the valid messages.
 func (h *handler) submitMany(all []line, bodies [][]byte) {
 	items, at := h.items(all, bodies)
 	if len(items) == 0 {
@@ -137,7 +139,7 @@ func (h *handler) submitMany(all []line, bodies [][]byte) {
 	}
 }
 
-// items returns the messages that are to be submitted, and where they are among all.
+// items returns the messages to submit, and their indexes among all messages.
 func (h *handler) items(all []line, bodies [][]byte) (items []request.Item, at []int) {
 	for i := range all {
 		if item, ok := h.item(&all[i], bodies[i]); ok {
@@ -147,7 +149,7 @@ func (h *handler) items(all []line, bodies [][]byte) (items []request.Item, at [
 	return items, at
 }
 
-// item returns a message as it is submitted. It reports false if it cannot be, and records why.
+// item returns a message in the form for submitting. It reports false if the message is invalid, and records the reason.
 func (h *handler) item(l *line, body []byte) (item request.Item, ok bool) {
 	if l.problem == nil {
 		l.problem = h.maySend(l.message)
@@ -163,19 +165,19 @@ func (h *handler) item(l *line, body []byte) (item request.Item, ok bool) {
 	return item, true
 }
 
-// became records what became of a message, and logs it.
+// became records the outcome of a message, and logs it.
 func (h *handler) became(l *line, r request.Result) {
 	l.result = r
 	status := http.StatusAccepted
 	if l.problem = refusal(&r); l.problem != nil {
 		status = l.problem.Status
 	}
-	if l.message != nil { // nil: its client was gone before it was read
+	if l.message != nil { // nil: the client was gone before the line was read
 		h.x.LogRequest(httpsms.Submit, &l.message.Order, status, became(&r))
 	}
 }
 
-// answerLines writes what became of each message, a line for each.
+// answerLines writes the outcome of each message on a line.
 func (h *handler) answerLines(out *bytes.Buffer, all []line) {
 	now := h.now()
 	for i := range all {
@@ -202,7 +204,7 @@ func writeLine(out *bytes.Buffer, v any) {
 	_ = json.NewEncoder(out).Encode(v) // a value of our own types
 }
 
-// postBatch submits the messages of a batch, each of which has its own outcome.
+// postBatch submits the messages of a batch. Each message has its own outcome.
 func (h *handler) postBatch() {
 	body, ok := h.readJSON(maxBatchBody)
 	if !ok {
@@ -244,18 +246,18 @@ func (h *handler) postBatch() {
 	h.answerJSON(http.StatusOK, c)
 }
 
-// A carried is a batch that is being carried out, and its answer.
+// A carried is a batch that is being submitted, and its answer.
 type carried struct {
 	h     *handler
 	batch *own.Batch
-	lines []line // those that are being submitted
+	lines []line // lines that are being submitted
 
 	Accepted int   `json:"accepted"`
 	Refused  int   `json:"refused"`
 	Messages []any `json:"messages"`
 }
 
-// item reads message i when it is its turn.
+// item reads message i.
 func (c *carried) item(i int) (request.Item, bool) {
 	var read own.Item
 	if !c.h.x.Parse(func() { read = c.batch.Item(i, c.h.now()) }) {
@@ -270,13 +272,14 @@ func (c *carried) item(i int) (request.Item, bool) {
 	return item, ok
 }
 
-// became records what became of message i.
+// became records the outcome of message i.
 func (c *carried) became(i int, r request.Result) {
 	c.h.became(&c.lines[i], r)
 	c.answer(i)
 }
 
-// answer records what is answered for message i, and forgets it, so that no more are in memory than are submitted together.
+// answer records the answer for message i, and drops the message, so that memory holds no more messages than
+// are submitted together.
 func (c *carried) answer(i int) {
 	l := &c.lines[i]
 	if c.Messages[i] = l.answer(c.h.now()); l.problem == nil {

@@ -8,7 +8,7 @@ import (
 	"pmg/sms"
 )
 
-// record adds an attempt to those that operators see, and to the trace of its message.
+// record adds an attempt to the attempts that operators see, and to the trace of the message.
 func (c *courier) record(o httpcall.Outcome, d *delivery, m *sms.Message, e *httpsms.Event) {
 	c.service.rooms.Tracer.Told(m, o.Took, o.Status, o.Err)
 	c.server.Tried(webhooks.Attempt{
@@ -17,7 +17,7 @@ func (c *courier) record(o httpcall.Outcome, d *delivery, m *sms.Message, e *htt
 	})
 }
 
-// refused warns the operator, now and then, that a server does not take an event.
+// refused warns the operator, at a limited rate, that a server does not accept an event.
 func (c *courier) refused(m *sms.Message, e *httpsms.Event, o httpcall.Outcome) httpcall.Outcome {
 	rooms := &c.service.rooms
 	if rooms.Node.Repeats.First("call: " + c.lane.Account + " " + c.lane.Endpoint) {

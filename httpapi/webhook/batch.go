@@ -19,7 +19,8 @@ type batch struct {
 	events   []own.Event
 }
 
-// add adds the event of a message. It reports false if that is for another URL than the webhook, which is called for each.
+// add adds the event of a message. It reports false if the event goes to another URL than the webhook; such
+// events are sent one by one.
 func (b *batch) add(c *courier, i int, m *sms.Message) bool {
 	e, end := c.service.events.Of(c.lane, m)
 	defer end()

@@ -6,15 +6,15 @@ import (
 	"pmg/sms"
 )
 
-// A choice is which of an account's webhooks is called. The caller's lock guards it.
+// A choice is the state that selects one of an account's webhooks. The caller's lock guards it.
 type choice struct {
 	away     int64 // before this time of the engine webhook_fallback is called in the place of webhook
 	failures int   // of calls of webhook_fallback, in a row
-	tried    bool  // webhook was called last, while both fail
+	tried    bool  // webhook was called last; used while webhook and fallback fail
 }
 
-// choose returns the URL for an event that names none: webhook, or webhook_fallback while that rests. When it has
-// rested, one call tries it again.
+// choose returns the URL for an event that names no URL: webhook, or webhook_fallback while webhook rests.
+// After the rest, one call tries webhook again.
 func (c *courier) choose(a *config.Account) (url string, second bool) {
 	if a.WebhookFallback == "" {
 		return a.Webhook, false
@@ -26,7 +26,7 @@ func (c *courier) choose(a *config.Account) (url string, second bool) {
 		return a.WebhookFallback, true
 	}
 	if failures >= failuresRest {
-		if c.choice.failures >= failuresRest && c.choice.tried { // both fail: they take turns
+		if c.choice.failures >= failuresRest && c.choice.tried { // webhook and fallback fail: they take turns
 			c.choice.tried = false
 			return a.WebhookFallback, true
 		}
@@ -47,7 +47,7 @@ func (c *courier) came(a *config.Account, o *httpcall.Outcome, second bool) {
 	case second:
 	case o.Code == sms.OK:
 		c.choice.away = 0
-	case o.RetryAfter > 0 && a.WebhookFallback != "": // the fallback does not rest with it
+	case o.RetryAfter > 0 && a.WebhookFallback != "": // the fallback does not rest with the webhook
 		c.choice.away = max(c.choice.away, c.service.rooms.Node.Clock.Now()+int64(o.RetryAfter))
 		o.RetryAfter = 0
 	}
@@ -74,10 +74,10 @@ func (c *courier) isResting() bool {
 	return a == nil || a.WebhookFallback == "" || c.choice.failures >= failuresRest
 }
 
-// retryAtOnce is how many events of a lane become due in one turn of what dispatches for it.
+// retryAtOnce is the number of a lane's events that become due in one turn of the dispatcher.
 const retryAtOnce = 1000
 
-// Retry implements webhooks.Caller: what waits for another attempt is due now, and the server no longer rests.
+// Retry implements webhooks.Caller: events that wait for another attempt are due now, and the server no longer rests.
 func (c *courier) Retry() {
 	c.mu.Lock()
 	c.choice.away = 0
@@ -91,7 +91,7 @@ func (c *courier) Retry() {
 	c.service.engine.Do(c.lane, turn)
 }
 
-// Follow implements webhooks.Caller: the lane gives what waits, unless its server is disabled and there is no other.
+// Follow implements webhooks.Caller: the lane sends waiting events, unless the server is disabled and has no fallback.
 func (c *courier) Follow() {
 	c.service.engine.Do(c.lane, func(int64) {
 		a := c.account()

@@ -16,24 +16,24 @@ import (
 const (
 	atATime      = 8  // calls to a server
 	failuresRest = 10 // failures in a row after which a server is not called for a while:
-	rest         = 30 // as many times throttle_pause of the connector
+	rest         = 30 // factor: a rest takes as many times throttle_pause of the connector
 )
 
 // A courier calls a server of a client: it is the courier of the server's lane.
 type courier struct {
 	service *Service
 	lane    *connector.Lane
-	server  *webhooks.Server // what operators see of it
+	server  *webhooks.Server // the server's state, which operators see
 	worker  *worker.Worker
 
 	mu sync.Mutex
 	// by the messages that the worker's slots are about: later events of these, which wait
 	under  map[uint64][]*connector.Slot
-	choice choice // which webhook is called
-	ended  ended  // messages whose last event was delivered: no other event of them is
+	choice choice // the choice of the webhook to call
+	ended  ended  // messages whose last event was delivered: their other events are not sent
 }
 
-// newCourier returns what calls the server that a lane leads to.
+// newCourier returns the courier of a server's lane.
 func newCourier(s *Service, l *connector.Lane) *courier {
 	c := &courier{service: s, lane: l, server: s.rooms.Servers.Server(l), under: map[uint64][]*connector.Slot{}}
 	c.worker = worker.New(s.engine, l, worker.Options{
@@ -43,7 +43,7 @@ func newCourier(s *Service, l *connector.Lane) *courier {
 	return c
 }
 
-// account returns the options of the account whose server it is, nil if it is gone.
+// account returns the options of the server's account, nil if the account no longer exists.
 func (c *courier) account() *config.Account { return c.service.rooms.Options.Account(c.lane.Account) }
 
 // Give implements connector.Courier. Events of one message are delivered in their order: the next waits until the one before
@@ -60,7 +60,7 @@ func (c *courier) Give(now int64, s *connector.Slot) {
 	c.worker.Give(now, s)
 }
 
-// Quiet implements connector.Courier: nothing is left to be done.
+// Quiet implements connector.Courier: it has nothing to do.
 func (c *courier) Quiet(int64) {}
 
 // work delivers events.
@@ -74,15 +74,15 @@ func most(a *config.Account) int {
 	return a.WebhookBatch
 }
 
-// isOvertaken reports whether an event comes after the end of its message: it waited for another attempt meanwhile, or came
-// here late.
+// isOvertaken reports whether an event comes after the last event of its message: it waited for another
+// attempt meanwhile, or came late.
 func (c *courier) isOvertaken(m *sms.Message) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return !endsAt(m) && c.ended.has(aboutOf(m))
 }
 
-// recordEnds records whose last event was delivered.
+// recordEnds records the messages whose last event was delivered.
 func (c *courier) recordEnds(slots []*connector.Slot, outcomes []httpcall.Outcome) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -99,8 +99,8 @@ func endsAt(m *sms.Message) bool {
 	return ok && r.State.Final()
 }
 
-// settle reports the outcomes of calls to the lane. Where the event of a message was not taken, its later events go back with it,
-// and wait until it has been tried again.
+// settle reports the outcomes of calls to the lane. If the event of a message was not accepted, later events
+// of the message go back with it, and wait until it has been tried again.
 func (c *courier) settle(slots []*connector.Slot, outcomes []httpcall.Outcome) {
 	all := make([]worker.Answer, 0, len(slots))
 	pause := time.Duration(0)
@@ -131,7 +131,7 @@ func (c *courier) settle(slots []*connector.Slot, outcomes []httpcall.Outcome) {
 	c.worker.Report(all...)
 }
 
-// try delivers the events of messages, together where one call may have them. Nothing but a message can fail at it.
+// try delivers the events of messages, in one call if possible. A panic affects only the message.
 func (c *courier) try(a *config.Account, slots []*connector.Slot) []httpcall.Outcome {
 	outcomes := make([]httpcall.Outcome, len(slots))
 	var all batch
@@ -140,7 +140,7 @@ func (c *courier) try(a *config.Account, slots []*connector.Slot) []httpcall.Out
 		switch {
 		case c.isOvertaken(s.Message):
 			o.Code = sms.OK
-		case a == nil: // it may come back
+		case a == nil: // the account may come back
 			*o = httpcall.Outcome{Code: sms.TemporaryFailure, Err: "its account is gone"}
 		default:
 			if !c.worker.Guard(s.Message, "a call failed at a message; it is put aside", func() {

@@ -15,11 +15,11 @@ import (
 // A delivery is a call with an event for a client, or with several.
 type delivery struct {
 	account   *config.Account
-	isWebhook bool // it goes to a URL of the account, not to that which came with a message
-	fallback  bool // that is webhook_fallback
+	isWebhook bool // the URL is the account's, and not the URL of a message
+	fallback  bool // the URL is webhook_fallback
 	request   *httpsms.Call
-	id        string // of its event, for the signature; empty: it is not signed
-	reply     *reply // what is made of the answer; nil: nobody wants it
+	id        string // id of the event, for the signature; empty: the call is not signed
+	reply     *reply // receives the answer; nil: the answer is not used
 }
 
 // deliver calls the URL for the event of a message.
@@ -39,7 +39,7 @@ func (c *courier) deliver(a *config.Account, m *sms.Message) httpcall.Outcome {
 	}
 	target, err := d.target()
 	if err != nil {
-		// an operator may allow it
+		// an operator may allow the URL later
 		o := httpcall.Outcome{Code: sms.TemporaryFailure, Err: "is not called: the URL " + err.Error()}
 		c.record(o, d, m, e)
 		return c.refused(m, e, o)
@@ -51,7 +51,7 @@ func (c *courier) deliver(a *config.Account, m *sms.Message) httpcall.Outcome {
 	return c.follows(d, m, e, o)
 }
 
-// write writes the request for an event to a URL. It reports false where there is no call for the event.
+// write writes the request for an event to a URL. It reports false if no call exists for the event.
 func (d *delivery) write(all dialects, e *httpsms.Event, url string) (ok bool) {
 	if d.isWebhook {
 		e.Context.URL, e.Context.Dialect = url, httpsms.Own
@@ -64,7 +64,7 @@ func (d *delivery) write(all dialects, e *httpsms.Event, url string) (ok bool) {
 	return ok
 }
 
-// target returns which addresses the URL may lead to, or why the account's messages may not name it any more.
+// target returns the addresses that the URL may lead to, or the reason why the account's messages may no longer name the URL.
 func (d *delivery) target() (httpcall.Target, error) {
 	if d.isWebhook {
 		return httpcall.Target{Trusted: true}, nil
@@ -72,7 +72,7 @@ func (d *delivery) target() (httpcall.Target, error) {
 	return httpcall.Allowed(d.account.CallbackURLs, d.account.CallbacksTo == config.PublicCallbacks, d.request.URL)
 }
 
-// sign adds the signature of what is delivered, unless there is none.
+// sign adds the signature of the delivery, if the delivery is signed.
 func (d *delivery) sign(now time.Time) error {
 	if d.id == "" {
 		return nil
@@ -105,7 +105,7 @@ func (c *courier) send(d *delivery, target httpcall.Target) httpcall.Outcome {
 	return o
 }
 
-// follows does what follows from the outcome of a delivery: it sends the server's reply, or warns the operator.
+// follows handles the consequences of a delivery: it sends the server's reply, or warns the operator.
 func (c *courier) follows(d *delivery, m *sms.Message, e *httpsms.Event, o httpcall.Outcome) httpcall.Outcome {
 	switch {
 	case o.Code == sms.OK && d.reply != nil:

@@ -14,7 +14,7 @@ type dialects struct {
 	forms   map[string]httpsms.Form
 }
 
-// newDialects returns all there are: a new one has a row here.
+// newDialects returns all dialects: a new dialect needs a row here.
 func newDialects() dialects {
 	d := dialects{reports: map[uint8]func(*httpsms.Event) (*httpsms.Call, bool){}, forms: map[string]httpsms.Form{}}
 	for _, one := range []httpsms.Dialect{own.Dialect(), kannel.Dialect(), jasmin.Dialect()} {
@@ -26,7 +26,7 @@ func newDialects() dialects {
 	return d
 }
 
-// call returns the call for an event in the dialect of its message. It reports false where that has no call for it.
+// call returns the call for an event in the dialect of its message. It reports false if the dialect has no call for the event.
 func (d *dialects) call(e *httpsms.Event) (*httpsms.Call, bool) {
 	if f := d.reports[e.Context.Dialect]; f != nil && e.Message == nil {
 		return f(e)
@@ -37,9 +37,9 @@ func (d *dialects) call(e *httpsms.Event) (*httpsms.Call, bool) {
 // hasOtherForm reports whether the webhook of an account, which may be gone, is called in the form of another gateway.
 func hasOtherForm(a *config.Account) bool { return a != nil && a.WebhookForm != config.PMGForm }
 
-// inForm returns the call of an account's webhook for a message from a mobile in the form of another gateway, and the
-// function that takes its reply, nil if there is none. It reports false for receipts: they go to the URLs that came
-// with messages.
+// inForm returns the call of an account's webhook for a message from a mobile in the form of another gateway,
+// and the function that takes its reply, nil if there is none. It reports false for receipts, which go to the
+// URLs that came with messages.
 func (d *dialects) inForm(a *config.Account, url string, e *httpsms.Event) (c *httpsms.Call, r *reply, ok bool) {
 	form := d.forms[a.WebhookForm]
 	if e.Message == nil || form == nil {

@@ -1,6 +1,7 @@
 package webhook
 
-// ended are the messages whose last event a server has taken: the latest mostEnded of them at least, and twice as many at most.
+// ended are the messages whose last event a server has accepted: at least the latest mostEnded of them, and
+// at most twice as many.
 type ended struct{ latest, before map[uint64]struct{} }
 
 // mostEnded is how many ends of a server's messages are remembered: at most about a megabyte for each server.

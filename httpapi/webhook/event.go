@@ -13,10 +13,10 @@ import (
 // Events makes events of the messages in clients' lanes.
 type Events struct {
 	rooms Rooms
-	logOf func(*connector.Connector) *server.Log // nil where a connector has none
+	logOf func(*connector.Connector) *server.Log // returns a connector's log; nil: the connector has no log
 }
 
-// NewEvents returns what makes events. logOf returns the log of a connector, nil where there is none.
+// NewEvents returns the maker of events. logOf returns the log of a connector, nil if it has none.
 func NewEvents(rooms Rooms, logOf func(*connector.Connector) *server.Log) *Events {
 	return &Events{rooms: rooms, logOf: logOf}
 }
@@ -44,7 +44,7 @@ func (v *Events) PublicName(connector string) string {
 	return ""
 }
 
-// Of returns the event of a message in a lane. The caller calls end when it needs the event no more.
+// Of returns the event of a message in a lane. The caller calls end after using the event.
 func (v *Events) Of(l *connector.Lane, m *sms.Message) (e *httpsms.Event, end func()) {
 	out, end := v.leaving(l, m)
 	e = &httpsms.Event{
@@ -68,8 +68,8 @@ func (v *Events) Of(l *connector.Lane, m *sms.Message) (e *httpsms.Event, end fu
 	return e, end
 }
 
-// leaving returns what a client gets of a message from a mobile: m, or a copy that the rules of its account and connector
-// have changed. end releases the copy.
+// leaving returns a message from a mobile as the client gets it: m, or a copy that the rules of its account
+// and connector have changed. end releases the copy.
 func (v *Events) leaving(l *connector.Lane, m *sms.Message) (out *sms.Message, end func()) {
 	end = func() {}
 	if m.Kind == sms.Receipt {

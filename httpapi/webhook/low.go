@@ -11,12 +11,12 @@ import (
 	"pmg/sms"
 )
 
-// lowPauses are how long it takes until a webhook is called again that has not taken that the balance is low.
+// lowPauses returns the pauses after which a webhook is called again if it did not accept the event that the balance is low.
 func lowPauses() []time.Duration {
 	return []time.Duration{10 * time.Second, time.Minute, 10 * time.Minute, time.Hour, 6 * time.Hour}
 }
 
-// mostLows is how many clients are informed at a time. Further ones wait.
+// mostLows is the number of clients that are informed concurrently. Further clients wait.
 const mostLows = 1000
 
 // tellLows informs clients whose balances become low, until the service is closed.
@@ -63,7 +63,8 @@ func (c *Service) tellLow(l settle.Low) {
 	}
 }
 
-// toldLow calls the webhook of an account once. It reports true if that has taken it, or is not called with such events.
+// toldLow calls the webhook of an account once. It reports true if the webhook has accepted the event, or is
+// not called with such events.
 func (c *Service) toldLow(l settle.Low, id string) bool {
 	a := c.rooms.Options.Account(l.Account)
 	if a == nil || a.Webhook == "" || hasOtherForm(a) {

@@ -25,7 +25,7 @@ type batches struct {
 	of  map[string]int // by account
 }
 
-// begin counts a batch, which end uncounts. It returns why there is no place for it, "" if there is one.
+// begin counts a batch, which end uncounts. It returns the reason why there is no place for the batch, "" if there is one.
 func (b *batches) begin(account string) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -49,8 +49,9 @@ func (b *batches) end(account string) {
 	}
 }
 
-// CallOnce makes calls of an account in their order, each once, as long as somebody answers them, and not for longer than
-// batchTime. Few batches of an account are called at a time, as each call may take as long as its server likes.
+// CallOnce makes calls of an account in order, each once, until a server does not answer or batchTime ends.
+// The number of concurrent batches of an account is low, because each call may take as long as the server
+// likes.
 func (c *Service) CallOnce(a *config.Account, calls []*httpsms.Call) {
 	if why := c.batches.begin(a.SystemID); why != "" {
 		c.notTold(a, calls[0], why)
@@ -81,7 +82,7 @@ func (c *Service) CallOnce(a *config.Account, calls []*httpsms.Call) {
 	}
 }
 
-// notTold logs, now and then, that a client does not get the results of a batch.
+// notTold logs, at a limited rate, that a client does not get the results of a batch.
 func (c *Service) notTold(a *config.Account, request *httpsms.Call, why string) {
 	if rooms := &c.rooms; rooms.Node.Repeats.First("batch: " + a.SystemID) {
 		rooms.Node.Log.Warn().Str("account", a.SystemID).Str("url", httpcall.WithoutQuery(request.URL)).Str("reason", why).

@@ -11,13 +11,13 @@ import (
 	"pmg/sms"
 )
 
-// A reply is what a server has replied to a message from a mobile.
+// A reply is a server's reply to a message from a mobile.
 type reply struct {
 	mediaType string
 	body      []byte
 }
 
-// answers sends to a mobile what a server has replied to its message m, once, however often the server is called.
+// answers sends a server's reply to its message m to the mobile, once, however often the server is called.
 func (c *courier) answers(m *sms.Message, e *httpsms.Event, r *reply) {
 	order := kannel.Reply(e, &kannel.InboundOptions{OmitEmpty: true}, http.StatusOK, r.mediaType, r.body)
 	rooms := &c.service.rooms

@@ -14,7 +14,7 @@ import (
 	"pmg/sms"
 )
 
-// Rooms are what webhooks need of a gateway.
+// Rooms are the parts of a gateway that webhooks use.
 type Rooms struct {
 	Node      *node.Node
 	Options   Options
@@ -27,7 +27,7 @@ type Rooms struct {
 	Holds     func() bool       // whether anything may be sent; nil: always
 }
 
-// Options finds the accounts and connectors of the configuration in force, nil if there is none of a name.
+// Options finds the accounts and connectors of the configuration in force; nil if the name is unknown.
 type Options interface {
 	Account(name string) *config.Account
 	Connector(name string) *connector.Connector
@@ -38,7 +38,7 @@ type Logins interface {
 	Accounts() *account.Table
 }
 
-// A Converter makes what a client gets of a message.
+// A Converter converts a message to the form that a client gets.
 type Converter interface {
 	Leaving(to *connector.Source, m *sms.Message) *sms.Message
 }
@@ -54,7 +54,7 @@ type Submitter interface {
 	Submit(ctx context.Context, from *connector.Source, items []request.Item) []request.Result
 }
 
-// Servers has what is known of the server that a lane leads to.
+// Servers returns the state of the server of a lane.
 type Servers interface {
 	Server(l *connector.Lane) *webhooks.Server
 }

@@ -25,7 +25,7 @@ type Service struct {
 	of map[*connector.Lane]*courier
 }
 
-// New returns what calls the webhooks of a gateway, whose lanes are dispatched by engine.
+// New returns the service that calls the webhooks of a gateway, whose lanes are dispatched by engine.
 func New(rooms Rooms, engine worker.Engine, events *Events) *Service {
 	c := &Service{
 		rooms: rooms, engine: engine, group: worker.NewGroup(context.Background()), events: events, dialects: newDialects(),
@@ -38,7 +38,7 @@ func New(rooms Rooms, engine worker.Engine, events *Events) *Service {
 
 // Serve implements webhooks.Service: it delivers the messages of a lane to the client's webhook.
 func (c *Service) Serve(l *connector.Lane) {
-	if l.Endpoint == config.PullLane { // its client comes for what it has
+	if l.Endpoint == config.PullLane { // the lane's client fetches its events
 		return
 	}
 	c.mu.Lock()
@@ -52,7 +52,7 @@ func (c *Service) Serve(l *connector.Lane) {
 	one.Follow()
 }
 
-// Close ends the calls that are under way. Events that were not delivered stay in the store.
+// Close ends the running calls. Events that were not delivered stay in the store.
 func (c *Service) Close() {
 	c.group.Close()
 	c.caller.Close()

@@ -1,5 +1,6 @@
-// Package browser is what the sites of operators and of customers share: the frame and the menu of their pages, the sessions of
-// browsers, the files that pages load, and the headers that keep their content from doing anything.
+// Package browser is the common part of the sites of operators and of customers: the frame and the menu of
+// their pages, the sessions of browsers, the files that pages load, and the headers that restrict the
+// content.
 //
 // # Start reading
 //

@@ -11,11 +11,11 @@ import (
 //go:embed static
 var staticFiles embed.FS
 
-// Policy allows a page to load files of its server, and nothing else. No script runs but those of its files.
+// Policy allows a page to load files only from its server. Only scripts in these files may run.
 const Policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
 	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-// Protect sets the headers that keep a page's content from doing anything, and its browser from keeping it.
+// Protect sets headers that restrict a page's content, and that forbid caching.
 func Protect(h http.Header) {
 	h.Set("Content-Security-Policy", Policy)
 	h.Set("X-Content-Type-Options", "nosniff")
@@ -24,8 +24,8 @@ func Protect(h http.Header) {
 	h.Set("Cache-Control", "no-store")
 }
 
-// Static serves the files that the pages of a site load. An embedded file has no time. Without a tag of its content, browsers
-// would load it anew with each page.
+// Static serves the files that the pages of a site load. Embedded files have no time. Without a tag of the
+// content, browsers would load the files again with each page.
 func (s *Site) Static() http.Handler {
 	files, err := fs.Sub(staticFiles, "static")
 	if err != nil {
@@ -34,12 +34,12 @@ func (s *Site) Static() http.Handler {
 	serve := http.FileServerFS(files)
 	return http.StripPrefix(s.Base+"static/", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		b, err := fs.ReadFile(files, r.URL.Path)
-		if err != nil { // or it is a directory, whose names nobody needs
+		if err != nil { // the path is unknown, or names a directory, which is not listed
 			http.NotFound(w, r)
 			return
 		}
 		w.Header().Set("ETag", fmt.Sprintf(`"%x"`, sha256.Sum256(b)))
-		w.Header().Set("Cache-Control", "no-cache") // it is asked whether the tag is still that
+		w.Header().Set("Cache-Control", "no-cache") // browsers must ask whether the tag has changed
 		serve.ServeHTTP(w, r)
 	}))
 }

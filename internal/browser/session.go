@@ -12,7 +12,7 @@ import (
 // Bounds on the life of a session.
 const (
 	Idle = time.Hour      // a session ends that nothing was asked in for so long
-	Life = 12 * time.Hour // and in any case after this
+	Life = 12 * time.Hour // a session ends after this time in any case
 )
 
 // A Notice is the result of the last action of a session.
@@ -21,7 +21,7 @@ type Notice struct {
 	Text   string
 }
 
-// A session is what a browser has logged in to. Its cookie is random, and the gateway has its hash alone.
+// A session is the state of a browser that has logged in. Its cookie is random, and the gateway has only the hash of the cookie.
 type session[U any] struct {
 	user   U
 	begun  time.Time
@@ -31,23 +31,23 @@ type session[U any] struct {
 
 // Options say how sessions are kept.
 type Options[U any] struct {
-	Cookie string           // its name
+	Cookie string           // name of the cookie
 	Now    func() time.Time // the time
-	Most   int              // sessions that there may be
-	MostOf int              // of one owner
+	Most   int              // limit of all sessions
+	MostOf int              // limit of the sessions of one owner
 	Owner  func(U) string   // of a session
 
 	Secure func(*http.Request) bool // whether browsers use TLS for a request; IsSecure if nil
 }
 
-// IsSecure reports whether the browser of a request uses TLS, here or at a proxy that says so: the first one of several. Anybody
-// may say so, because it can make the sender's own cookie stricter and nothing else.
+// IsSecure reports whether the browser of a request uses TLS, here or at a proxy, which the first of several
+// values reports. Any sender may set the header, because it can only make the sender's own cookie stricter.
 func IsSecure(r *http.Request) bool {
 	first, _, _ := strings.Cut(r.Header.Get("X-Forwarded-Proto"), ",")
 	return r.TLS != nil || strings.EqualFold(strings.TrimSpace(first), "https")
 }
 
-// Sessions are those of browsers. They end with the process. U is what a session has of its user.
+// Sessions are sessions of browsers. They end with the process. U is the data of a session's user.
 type Sessions[U any] struct {
 	options Options[U]
 
@@ -55,7 +55,7 @@ type Sessions[U any] struct {
 	sessions map[string]*session[U] // by the hash of the cookie
 }
 
-// NewSessions returns what has no sessions.
+// NewSessions returns an empty set of sessions.
 func NewSessions[U any](o Options[U]) *Sessions[U] {
 	if o.Secure == nil {
 		o.Secure = IsSecure
@@ -63,8 +63,8 @@ func NewSessions[U any](o Options[U]) *Sessions[U] {
 	return &Sessions[U]{options: o, sessions: map[string]*session[U]{}}
 }
 
-// Begin begins a session, and returns the value of its cookie. If there are too many, or too many of its owner, the one of these
-// ends that was not used for longest.
+// Begin begins a session, and returns the value of its cookie. If there are too many, or too many of its
+// owner, the session that was unused for longest ends.
 func (s *Sessions[U]) Begin(user U) (cookie string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -75,7 +75,7 @@ func (s *Sessions[U]) Begin(user U) (cookie string) {
 	return cookie
 }
 
-// expire ends the sessions that are over, and makes room for another one of an owner. The caller holds the lock.
+// expire ends expired sessions, and makes room for another session of an owner. The caller holds the lock.
 func (s *Sessions[U]) expire(owner string) {
 	of, oldest, oldestOf := 0, "", ""
 	for key, one := range s.sessions {
@@ -106,7 +106,7 @@ func (s *Sessions[U]) over(one *session[U]) bool {
 	return now.Sub(one.used) > Idle || now.Sub(one.begun) > Life
 }
 
-// Find returns the user of the session of a request. It ends the session unless holds says that its user may go on.
+// Find returns the user of the session of a request. It ends the session if holds returns false for its user.
 func (s *Sessions[U]) Find(r *http.Request, holds func(U) bool) (user U, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -122,7 +122,7 @@ func (s *Sessions[U]) Find(r *http.Request, holds func(U) bool) (user U, ok bool
 	return one.user, true
 }
 
-// of returns the session of a request, nil if it has none. The caller holds the lock.
+// of returns the session of a request, nil if the request has none. The caller holds the lock.
 func (s *Sessions[U]) of(r *http.Request) (one *session[U], key string) {
 	c, err := r.Cookie(s.cookieName(r))
 	if err != nil || c.Value == "" {
@@ -167,8 +167,8 @@ func (s *Sessions[U]) Notice(r *http.Request) (n Notice) {
 	return n
 }
 
-// cookieName returns the name of the cookie of a session. With TLS a browser takes the cookie from this host alone, and sends it
-// with TLS alone.
+// cookieName returns the name of the cookie of a session. With TLS, a browser accepts the cookie only from
+// this host, and sends it only over TLS.
 func (s *Sessions[U]) cookieName(r *http.Request) string {
 	if s.options.Secure(r) {
 		return "__Host-" + s.options.Cookie

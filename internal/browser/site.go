@@ -22,23 +22,23 @@ var frameFiles embed.FS
 
 // A Page is one of the pages of a site.
 type Page struct {
-	Name  string // in its path, which may end with /{name}; "": the first page
+	Name  string // name in the path of the page, which may end with /{name}; "": the first page
 	Title string
-	Group string // of the menu; "": the page is alone in its group, which has the title of the page
+	Group string // group of the menu; "": the page is alone in a group with the title of the page
 }
 
-// Pattern returns the pattern of its path behind the base of its site. That of the first page matches no other page.
+// Pattern returns the pattern of the page's path after the base of the site. The pattern of the first page matches no other page.
 func (p *Page) Pattern() string { return cmp.Or(p.Name, "{$}") }
 
-// Template returns the name of its template: connectors-name of connectors/{name}.
+// Template returns the name of the page's template: connectors-name of connectors/{name}.
 func (p *Page) Template() string {
 	return cmp.Or(strings.NewReplacer("/{", "-", "}", "").Replace(p.Name), "overview")
 }
 
-// InMenu reports whether the page is in the menu. The others are about one thing, which their paths name.
+// InMenu reports whether the page is in the menu. Other pages are about one object, which the path names.
 func (p *Page) InMenu() bool { return !strings.Contains(p.Name, "{") }
 
-// has reports whether another page is this one, or about one of the things that this one lists.
+// has reports whether another page is this page, or about an object that this page lists.
 func (p *Page) has(other *Page) bool {
 	list, _, _ := strings.Cut(other.Name, "/{")
 	return p.Name == list
@@ -48,14 +48,14 @@ func (p *Page) group() string { return cmp.Or(p.Group, p.Title) }
 
 // A Site is a set of pages that have one frame: head, menu, notice.
 type Site struct {
-	Base string // what the paths of the pages begin with
+	Base string // beginning of the paths of the pages
 	Name string // in the heads of the pages
 
 	templates map[string]*template.Template // by the names of the pages' templates
 }
 
-// NewSite returns a site with the templates of files: one of each page in the directory templates, what these share in
-// templates/parts.
+// NewSite returns a site with the templates of files: a template for each page in the directory templates,
+// and shared templates in templates/parts.
 func NewSite(base, name string, files fs.FS) Site {
 	s := Site{Base: base, Name: name, templates: map[string]*template.Template{}}
 	shared := template.Must(template.ParseFS(frameFiles, "frame/*.html"))
@@ -80,12 +80,12 @@ func (s *Site) Render(name string, view any) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// Run runs the template of a page without its frame, for what it calls of the view.
+// Run runs the template of a page without its frame, for the effects on the view.
 func (s *Site) Run(name string, view any) error {
 	return s.templates[name].ExecuteTemplate(io.Discard, "main", view)
 }
 
-// OwnPath returns a path of the site that a request names, and that of the first page if it names another.
+// OwnPath returns a path that a request names if it is a path of the site, and otherwise the path of the first page.
 func (s *Site) OwnPath(path string) string {
 	u, err := url.Parse(path)
 	if err != nil || u.Scheme != "" || u.Host != "" || !strings.HasPrefix(u.Path, s.Base) || strings.Contains(path, `\`) {
@@ -109,14 +109,14 @@ type Link struct {
 	Current     bool
 }
 
-// A Frame is what stands around a page. The view of each page has one.
+// A Frame is the content around a page. The view of each page contains a Frame.
 type Frame struct {
 	Site   *Site
 	Title  string
 	Menu   []Link // a link to the first page of each group
-	Tabs   []Link // the pages of this page's group, if there are several
+	Tabs   []Link // links to the pages of this page's group, if the group has several
 	User   string // the user who has logged in; "": nobody has
-	Login  string // the path of a login that leads back to the page; "": there is no link to it
+	Login  string // the path of a login that leads back to the page; "": no link to a login
 	Notice Notice
 	Stream string // the path of the stream that keeps the page up to date; "": none does
 }

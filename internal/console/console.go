@@ -30,7 +30,7 @@ func ProblemsError(problems []string) error {
 	return errors.New(strings.Join(problems, ", "))
 }
 
-// Plain returns a text without what a terminal would obey, because the server that it comes from may not be a gateway.
+// Plain returns a text without characters that control a terminal, because the server that sent the text may not be a gateway.
 func Plain(text string) string {
 	return strings.Map(func(c rune) rune {
 		if !strconv.IsPrint(c) {

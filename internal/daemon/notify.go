@@ -1,5 +1,5 @@
-// Package daemon is a process among those that a service manager runs: it informs the manager of its state, as sd_notify(3) of
-// systemd describes, and changes its user if root has started it.
+// Package daemon makes a process a service of a service manager: it informs the manager of the process's
+// state, as sd_notify(3) of systemd describes, and changes its user if root has started it.
 //
 // # Start reading
 //
@@ -18,8 +18,8 @@ import (
 
 // A Manager is the service manager, or none.
 type Manager struct {
-	socket   string        // "": there is no manager
-	watchdog time.Duration // within which it wants to hear that the process works; 0: it does not
+	socket   string        // socket of the manager; "": there is no manager
+	watchdog time.Duration // interval in which the manager expects a sign of life; 0: the manager expects none
 }
 
 // NewManager returns the manager that the environment names to the process pid.
@@ -35,10 +35,10 @@ func NewManager(getenv func(string) string, pid int) Manager {
 // Ready informs the manager that the process works, or that a reload has ended.
 func (m Manager) Ready() error { return m.send("READY=1") }
 
-// Stopping informs it that the process is about to end.
+// Stopping informs the manager that the process is about to end.
 func (m Manager) Stopping() error { return m.send("STOPPING=1") }
 
-// Reloading informs it that the process reads its configuration again, until it is ready.
+// Reloading informs the manager that the process reads its configuration again, until it is ready.
 func (m Manager) Reloading() error {
 	var now unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &now); err != nil {
@@ -47,8 +47,8 @@ func (m Manager) Reloading() error {
 	return m.send(fmt.Sprintf("RELOADING=1\nMONOTONIC_USEC=%d", now.Nano()/1000))
 }
 
-// Watch informs it that the process works, twice in the time after which it would end the process,
-// until ctx is done. It does not when works reports false.
+// Watch informs the manager, until ctx is done, that the process works, twice in each period of the watchdog.
+// It sends nothing while works returns false.
 func (m Manager) Watch(ctx context.Context, works func() bool) error {
 	if m.socket == "" || m.watchdog == 0 {
 		return nil
@@ -69,7 +69,7 @@ func (m Manager) Watch(ctx context.Context, works func() bool) error {
 	}
 }
 
-// timeout is how long a manager that does not read may hold up the process.
+// timeout is the time for which a manager that does not read may delay the process.
 const timeout = time.Second
 
 // send sends a message. A name that begins with @ is one of Linux's abstract sockets, for package

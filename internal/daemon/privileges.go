@@ -9,15 +9,15 @@ import (
 	"syscall"
 )
 
-// An identity is what the kernel checks permissions by.
+// An identity is the ids by which the kernel checks permissions.
 type identity struct {
 	name     string
 	uid, gid int
 	groups   []int // of the user
 }
 
-// DropPrivileges changes the user of the process, given as name or name:group. Without a group it gets the
-// user's. A process that is not root must be that user already.
+// DropPrivileges changes the user of the process, given as name or name:group. Without a group, the process
+// gets the user's group. A process that is not root must be that user already.
 func DropPrivileges(to string) error {
 	id, err := find(to)
 	if err != nil {

@@ -11,15 +11,16 @@ import (
 	"time"
 )
 
-// DeliveredShare returns the share of messages that are at the mobile, of those with a known end: each has a final receipt once,
-// the SMSC's, or the gateway's of a message that no SMSC has taken. It reports false if there is none. All that shows a delivered
-// share takes it from here.
+// DeliveredShare returns the share of messages that are at the mobile, among the messages with a known end.
+// Each of these has one final receipt, from the SMSC, or from the gateway for a message that no SMSC has
+// accepted. It reports false if there are no such messages. All parts of the program that show a delivered
+// share use this function.
 func DeliveredShare(delivered, undelivered int64) (share float64, ok bool) {
 	all := delivered + undelivered
 	return float64(delivered) / float64(max(all, 1)), all > 0
 }
 
-// Percent writes a share, if there is one.
+// Percent writes a share, or a dash if ok is false.
 func Percent(share float64, ok bool) string {
 	if !ok {
 		return "–"

@@ -1,5 +1,4 @@
-// Package handshakes bounds how many handshakes of HTTPS are computed at a time. The networks that they come from take
-// turns.
+// Package handshakes bounds how many handshakes of HTTPS are computed at a time. The networks of the clients take turns.
 //
 // # Start reading
 //
@@ -21,12 +20,12 @@ import (
 	"pmg/internal/turns"
 )
 
-// A Listener accepts connections of TLS for net/http. Their handshakes are made when net/http begins to serve them.
+// A Listener accepts connections of TLS for net/http. The handshake of a connection is made when net/http begins to serve it.
 type Listener struct {
 	net.Listener // of the connections below TLS
 	Config       *tls.Config
 	Turns        *turns.Turns[netip.Prefix]
-	Limit        time.Duration // for a handshake, with its wait for turns
+	Limit        time.Duration // limit of the time for a handshake, including the wait for turns
 	Log          *log.Logger   // of handshakes that have failed
 }
 
@@ -40,7 +39,7 @@ func (l *Listener) Accept() (net.Conn, error) {
 	return &Conn{Conn: tls.Server(s, l.Config), of: l, socket: s}, nil
 }
 
-// A Conn is a connection of TLS for net/http, which makes no handshake on it of its own.
+// A Conn is a TLS connection for net/http, which makes no handshake of its own on it.
 type Conn struct {
 	*tls.Conn
 	of     *Listener
@@ -49,7 +48,7 @@ type Conn struct {
 	failed bool
 }
 
-// ConnectionState makes the handshake, if it was not made, and returns the state behind it. net/http calls it on the
+// ConnectionState makes the handshake, if necessary, and returns the state after it. net/http calls it on the
 // goroutine of the connection, before it reads a request.
 func (c *Conn) ConnectionState() tls.ConnectionState {
 	c.once.Do(c.shake)
@@ -59,7 +58,7 @@ func (c *Conn) ConnectionState() tls.ConnectionState {
 // NetConn returns the connection that the listener below TLS has accepted.
 func (c *Conn) NetConn() net.Conn { return c.socket.Conn }
 
-// Read implements net.Conn. Behind a handshake that has failed nothing comes: net/http then ends without an answer.
+// Read implements net.Conn. After a failed handshake it returns no data: net/http then ends without an answer.
 func (c *Conn) Read(b []byte) (int, error) {
 	if c.failed {
 		return 0, io.EOF
@@ -67,7 +66,7 @@ func (c *Conn) Read(b []byte) (int, error) {
 	return c.Conn.Read(b)
 }
 
-// Close implements net.Conn. It ends a handshake that waits for its turn, too.
+// Close implements net.Conn. It also ends a handshake that waits for its turn.
 func (c *Conn) Close() error {
 	c.socket.leave()
 	return c.Conn.Close()
@@ -84,11 +83,11 @@ func (c *Conn) shake() {
 		return
 	}
 	c.failed = true
-	c.of.Log.Printf("http: TLS handshake error from %s: %v", c.RemoteAddr(), c.explain(err)) // as net/http says it
+	c.of.Log.Printf("http: TLS handshake error from %s: %v", c.RemoteAddr(), c.explain(err)) // in the form of net/http
 	_ = c.Close()
 }
 
-// explain returns why a handshake has failed. A client that speaks HTTP is answered so.
+// explain returns the reason why a handshake has failed. A client that speaks HTTP gets an answer with the reason.
 func (c *Conn) explain(err error) error {
 	var header tls.RecordHeaderError
 	if !errors.As(err, &header) || header.Conn == nil || !isHTTP(header.RecordHeader) {
@@ -98,7 +97,7 @@ func (c *Conn) explain(err error) error {
 	return errors.New("client sent an HTTP request to an HTTPS server")
 }
 
-// isHTTP reports whether what came in the place of a record begins a request.
+// isHTTP reports whether the octets in place of a TLS record begin an HTTP request.
 func isHTTP(header [5]byte) bool {
 	switch string(header[:]) {
 	case "GET /", "HEAD ", "POST ", "PUT /", "PATCH", "DELET", "OPTIO":
@@ -112,7 +111,7 @@ func isHTTP(header [5]byte) bool {
 type socket struct {
 	net.Conn
 	turns  *turns.Turns[netip.Prefix]
-	shakes bool // the handshake is being made; it and has belong to the goroutine that does so
+	shakes bool // the handshake is running; shakes and has belong to the goroutine of the handshake
 	has    bool // a turn
 	gone   chan struct{}
 	once   sync.Once

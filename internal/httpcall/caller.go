@@ -18,16 +18,16 @@ type Caller struct {
 	senders map[class]*Sender
 }
 
-// A class is the calls that may share connections: those whose targets may reach the same addresses.
+// A class is a group of calls that may share connections: their targets may reach the same addresses.
 type class struct {
 	trusted  bool
 	networks string
 }
 
-// maxClasses is how many classes have connections that are kept: each changed configuration may leave one behind.
+// maxClasses is the limit of classes whose connections are kept: each changed configuration may leave a class behind.
 const maxClasses = 64
 
-// NewCaller returns a Caller. Its calls may come twice.
+// NewCaller returns a Caller. Servers may get a call twice.
 func NewCaller(o Options) *Caller {
 	o.Repeat = true
 	return &Caller{options: o, senders: map[class]*Sender{}}
@@ -40,7 +40,7 @@ func (c *Caller) Close() {
 	c.forget()
 }
 
-// Do makes a call, and returns what came of it. It makes no second attempt.
+// Do makes a call, and returns the outcome. It makes no second attempt.
 func (c *Caller) Do(ctx context.Context, call *httpsms.Call, to Target) Outcome {
 	if err := to.check(call.URL); err != nil {
 		return Outcome{Code: sms.Rejected, Err: "its URL " + err.Error()}
@@ -55,7 +55,7 @@ func (c *Caller) Do(ctx context.Context, call *httpsms.Call, to Target) Outcome 
 	return o
 }
 
-// sender returns what calls a target.
+// sender returns the Sender for a target.
 func (c *Caller) sender(to Target) *Sender {
 	key := class{trusted: to.Trusted}
 	if !to.Trusted && len(to.Networks) > 0 {
@@ -78,7 +78,7 @@ func (c *Caller) sender(to Target) *Sender {
 	return s
 }
 
-// forget drops all senders. Connections that are in use close when they have waited for idleTime.
+// forget drops all senders. Connections in use are closed after they were idle for idleTime.
 func (c *Caller) forget() {
 	for _, s := range c.senders {
 		s.Close()

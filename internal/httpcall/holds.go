@@ -6,10 +6,10 @@ import (
 	"net"
 )
 
-// errDeposed is why a call does not leave, in words that follow the name of a server.
+// errDeposed is the reason why a call is not sent, as text that follows the name of a server.
 var errDeposed = errors.New("is not called: this node does not own the work of the cluster any more")
 
-// mayCall returns errDeposed if nothing may be sent now. holds is nil for a gateway that is alone.
+// mayCall returns errDeposed if nothing may be sent now. holds is nil for a gateway without a cluster.
 func mayCall(holds func() bool) error {
 	if holds != nil && !holds() {
 		return errDeposed
@@ -17,8 +17,8 @@ func mayCall(holds func() bool) error {
 	return nil
 }
 
-// whileHolds returns a Dial whose connections take nothing while holds reports false. It is asked directly before each system
-// call, so that no part of a call that has begun leaves later.
+// whileHolds returns a Dial whose connections send nothing while holds returns false. holds is called
+// directly before each system call, so that no part of a call that has begun is sent later.
 func whileHolds(holds func() bool, d Dial) Dial {
 	if holds == nil {
 		return d

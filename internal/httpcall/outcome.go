@@ -15,13 +15,13 @@ import (
 
 // An Outcome is the result of a call.
 type Outcome struct {
-	Code       sms.Code      // OK: the client has it; Rejected: the URL cannot be called, now or later
-	Slow       bool          // a person must mend it, so the next attempt may come later than usual
-	Gone       bool          // the endpoint says that it is there no more (410)
-	RetryAfter time.Duration // for which it asks not to be called; 0: it does not ask
-	Status     int           // of the answer; 0: there was none
-	Body       []byte        // of the answer: its beginning
-	Err        string        // why it was not taken, in words that follow the name of an endpoint
+	Code       sms.Code      // OK: the client has the event; Rejected: the URL cannot be called, now or later
+	Slow       bool          // a person must solve the problem, so that the next attempt may come later than usual
+	Gone       bool          // the endpoint reports that it no longer exists (410)
+	RetryAfter time.Duration // time for which the endpoint asks for no calls; 0: it does not ask
+	Status     int           // status of the answer; 0: there was no answer
+	Body       []byte        // beginning of the answer's body
+	Err        string        // why the call failed, as text that follows the name of an endpoint
 	Took       time.Duration
 }
 
@@ -33,10 +33,10 @@ type verdict struct {
 	slow, gone bool
 }
 
-// verdicts has them; the first one that fits counts. What looks permanent is not: servers are deployed wrongly, and
-// mended.
+// verdicts are the meanings of statuses; the first verdict that fits counts. Errors that look permanent are
+// temporary, because servers may be deployed wrongly, and repaired.
 var verdicts = []verdict{
-	{from: 200, to: 299, code: sms.TemporaryFailure}, // but not with the body that it must have
+	{from: 200, to: 299, code: sms.TemporaryFailure}, // success, but without the body that is required
 	{from: 408, to: 408, code: sms.TemporaryFailure},
 	{from: 410, to: 410, code: sms.TemporaryFailure, slow: true, gone: true},
 	{from: 429, to: 429, code: sms.Throttled},
@@ -48,7 +48,7 @@ var verdicts = []verdict{
 // keptBody is how many octets of an answer an Outcome has.
 const keptBody = 256
 
-// judge returns what an answer means. One that broke off counts by its status if nobody reads its body.
+// judge returns the meaning of an answer. A truncated answer counts by its status if the body is not needed.
 func judge(call *httpsms.Call, a *Answer) Outcome {
 	if a.Err != "" && (a.Status == 0 || call.Taken != nil || call.Replied != nil) {
 		o := Outcome{Code: sms.TemporaryFailure, Err: a.Err, Slow: a.slow}
@@ -86,7 +86,7 @@ func judge(call *httpsms.Call, a *Answer) Outcome {
 // maxDestination is how many octets of the destination of a redirect are shown.
 const maxDestination = 200
 
-// destination returns where a redirect leads, without what may be secret.
+// destination returns the target of a redirect, without parts that may be secret.
 func destination(from, location string) string {
 	base, err := url.Parse(from)
 	if err != nil || location == "" {

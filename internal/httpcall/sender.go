@@ -18,27 +18,27 @@ import (
 	"pmg/protocols/httpsms"
 )
 
-// Options say how a Sender reaches servers, and bound what it takes of them.
+// Options define how a Sender reaches servers, and limit what a Sender accepts from them.
 type Options struct {
 	TLS            *tls.Config   // of https; nil: the machine's authorities
 	Dial           Dial          // opens connections; nil: to the host of the URL
 	Proxy          bool          // the environment may name a proxy; otherwise none is used
-	Connections    int           // that may be open to a server at the same time; 0: any number
+	Connections    int           // connections that may be open to a server at the same time; 0: any number
 	Idle           int           // connections to a server that wait for another call; 0: Connections, or 16
-	ConnectTimeout time.Duration // of a connection, until it is encrypted; 0: Timeout
+	ConnectTimeout time.Duration // limit for opening a connection, including TLS; 0: Timeout
 	Timeout        time.Duration // of a call, from the look-up of the name to the end of the answer; 0: 15 s
-	MaxBody        int64         // octets of an answer that are read; then the connection is closed; 0: 64 KiB
-	Repeat         bool          // calls may come twice: one is sent again if a connection that was kept turns out to be closed
+	MaxBody        int64         // octets of an answer that are read before the connection is closed; 0: 64 KiB
+	Repeat         bool          // calls may come twice: a call is repeated if a reused connection turns out to be closed
 	Holds          func() bool   // whether anything may be sent; nil: always
 
 	resolver *net.Resolver // of names; nil: the machine's. Tests have others
-	check    Control       // of each address before it is connected to; nil: any may be
+	check    Control       // checks each address before connecting; nil: any address is allowed
 }
 
 // A Dial opens a connection.
 type Dial func(ctx context.Context, network, address string) (net.Conn, error)
 
-// A Control is called with each address, behind all resolving. Its error forbids the connection.
+// A Control is called with each address, after name resolution. An error forbids the connection.
 type Control func(network, address string, c syscall.RawConn) error
 
 // Bounds of a call, and of the connections that are kept for the next one.
@@ -82,7 +82,7 @@ func New(o Options) *Sender {
 		MaxIdleConnsPerHost:    idle,
 		IdleConnTimeout:        idleTime,
 		MaxResponseHeaderBytes: maxHeader,
-		DisableCompression:     true, // nothing that is read here can grow
+		DisableCompression:     true, // so that answers cannot grow by decompression
 	}
 	if o.Proxy {
 		s.transport.Proxy = http.ProxyFromEnvironment
@@ -95,24 +95,24 @@ func (s *Sender) Close() { s.transport.CloseIdleConnections() }
 
 // An Answer is the answer to a call, or the reason why there is none.
 type Answer struct {
-	Status     int    // 0: there was none
-	Line       string // of the status, as the server writes it: 200 OK
+	Status     int    // status of the answer; 0: there was no answer
+	Line       string // the status as the server writes it: 200 OK
 	Header     http.Header
 	Body       []byte
-	RetryAfter time.Duration // for which the server asks not to be called; 0: it does not ask
+	RetryAfter time.Duration // time for which the server asks for no calls; 0: it does not ask
 	Sent       bool          // the server may have the call
-	Err        string        // why there is no answer, in words that follow the name of a server
+	Err        string        // the reason why there is no answer, as text that follows the name of a server
 	Cause      error         // of Err
 
-	slow  bool // a person must mend it
+	slow  bool // a person must solve the problem
 	never bool // the call cannot be made, now or later
 }
 
-// errSlow is why a context ends whose call has taken too long.
+// errSlow is the reason why the context of a slow call ends.
 var errSlow = errors.New("the call has taken too long")
 
-// Send makes a call. Unless calls may come twice, no part of it is sent a second time: a call that fails when it was on its way
-// may have arrived.
+// Send makes a call. Unless calls may come twice, no part of a call is sent a second time: a call that fails
+// on its way may have arrived.
 func (s *Sender) Send(ctx context.Context, call *httpsms.Call) Answer {
 	a := s.send(ctx, call)
 	if a.Err != "" {
@@ -121,7 +121,7 @@ func (s *Sender) Send(ctx context.Context, call *httpsms.Call) Answer {
 	return a
 }
 
-// send makes a call. An answer has both a status and an error if it broke off behind its header.
+// send makes a call. An answer that is truncated after its header has a status and an error.
 func (s *Sender) send(ctx context.Context, call *httpsms.Call) (a Answer) {
 	ctx, cancel := context.WithTimeoutCause(ctx, s.options.Timeout, errSlow)
 	defer cancel()
@@ -139,7 +139,7 @@ func (s *Sender) send(ctx context.Context, call *httpsms.Call) (a Answer) {
 		s.failed(ctx, &a, err)
 		return a
 	}
-	defer func() { _ = answer.Body.Close() }() // which closes the connection if there is more of the body
+	defer func() { _ = answer.Body.Close() }() // Close closes the connection if the body was not read to its end
 	a = Answer{Status: answer.StatusCode, Line: answer.Status, Header: answer.Header, Sent: true}
 	a.RetryAfter = retryAfter(answer.Header.Get("Retry-After"), time.Now())
 	if a.Body, err = io.ReadAll(io.LimitReader(answer.Body, s.options.MaxBody)); err != nil {
@@ -172,7 +172,7 @@ func (s *Sender) request(ctx context.Context, call *httpsms.Call) (*http.Request
 	}
 	req.ContentLength = int64(len(call.Body))
 	if req.Header = (http.Header{"User-Agent": {"pmg"}}); s.options.Repeat {
-		req.Header["Idempotency-Key"] = nil // it is not sent: by this the transport knows that it may repeat a POST
+		req.Header["Idempotency-Key"] = nil // the header is not sent: a nil value allows the transport to repeat a POST
 	}
 	for _, h := range call.Header {
 		req.Header.Set(h[0], h[1])
@@ -193,8 +193,8 @@ func (s *Sender) failed(ctx context.Context, a *Answer, err error) {
 	}
 }
 
-// HTTP returns a client with the bounds of the Sender, for libraries that make calls of their own. A GET follows as many
-// redirects; other calls, which may have secrets, follow none.
+// HTTP returns a client with the bounds of the Sender, for libraries that make calls of their own. A GET
+// follows at most redirects redirects; other calls, which may contain secrets, follow none.
 func (s *Sender) HTTP(redirects int) *http.Client {
 	return &http.Client{
 		Timeout: s.options.Timeout, Transport: bounded{s.transport, s.options.MaxBody},
@@ -225,13 +225,13 @@ func (t bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 	return a, err
 }
 
-// Try opens a connection to a server and closes it. It returns an empty string if that succeeds, else why it does not.
+// Try opens a connection to a server and closes it. It returns "" if that succeeds, and otherwise the reason of the failure.
 func (s *Sender) Try(ctx context.Context, u *url.URL) string {
 	ctx, cancel := context.WithTimeoutCause(ctx, s.options.ConnectTimeout, errSlow)
 	defer cancel()
 	port := u.Port()
 	if port == "" {
-		port = u.Scheme // the name of its service
+		port = u.Scheme // the name of the scheme's service
 	}
 	conn, err := s.dial(ctx, "tcp", net.JoinHostPort(u.Hostname(), port))
 	if err == nil && u.Scheme == "https" {

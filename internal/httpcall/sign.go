@@ -12,11 +12,11 @@ import (
 	"time"
 )
 
-// What secrets and keys of Standard Webhooks begin with. Behind it stands base64.
+// The prefixes of secrets and keys of Standard Webhooks. Base64 follows.
 const (
 	secretPrefix = "whsec_" // shared with the receiver: signatures v1
 	keyPrefix    = "whsk_"  // private key of Ed25519: signatures v1a
-	publicPrefix = "whpk_"  // its public key, for the receiver
+	publicPrefix = "whpk_"  // prefix of the public key, which the receiver has
 )
 
 // NewSecret returns a secret that both sides know.
@@ -33,7 +33,7 @@ func NewKey() string {
 	return keyPrefix + base64.StdEncoding.EncodeToString(ed25519.NewKeyFromSeed(b))
 }
 
-// PublicKey returns the public key of a private one, as receivers are given it.
+// PublicKey returns the public key of a private one, in the form for receivers.
 func PublicKey(key string) (string, error) {
 	s, err := readSecret(key)
 	if err != nil || s.private == nil {
@@ -42,19 +42,19 @@ func PublicKey(key string) (string, error) {
 	return publicPrefix + base64.StdEncoding.EncodeToString(s.private.Public().(ed25519.PublicKey)), nil
 }
 
-// CheckSecret returns what is wrong with a secret or a private key.
+// CheckSecret returns the error of an invalid secret or private key.
 func CheckSecret(text string) error {
 	_, err := readSecret(text)
 	return err
 }
 
-// A secret is a shared one, or a private key.
+// A secret is a shared secret, or a private key.
 type secret struct {
 	shared  []byte
 	private ed25519.PrivateKey
 }
 
-// readSecret reads a secret. The error does not have it.
+// readSecret reads a secret. The error does not contain the secret.
 func readSecret(text string) (s secret, err error) {
 	digits, isShared := strings.CutPrefix(text, secretPrefix)
 	digits, isKey := strings.CutPrefix(digits, keyPrefix)
@@ -74,9 +74,9 @@ func readSecret(text string) (s secret, err error) {
 	return s, errors.New("must be base64 of a key of Ed25519, 32 or 64 octets, behind whsk_")
 }
 
-// Sign returns the headers by which a receiver knows that a call is ours (Standard Webhooks 1.0.0): a signature by each
-// secret, of which there are two while they are exchanged. The id is that of the event and stays; at is the time of
-// the attempt.
+// Sign returns the headers by which a receiver knows that a call is ours (Standard Webhooks 1.0.0): a
+// signature by each secret, of which there are two while they are exchanged. id is the id of the event, which
+// is the same for each attempt; at is the time of the attempt.
 func Sign(secrets []string, id string, at time.Time, body []byte) ([][2]string, error) {
 	timestamp := strconv.FormatInt(at.Unix(), 10)
 	content := append([]byte(id+"."+timestamp+"."), body...)

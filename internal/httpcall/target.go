@@ -9,11 +9,11 @@ import (
 	"code.dny.dev/ssrf"
 )
 
-// A Target says which addresses a call may reach. The zero value is for a URL that a client has given: public addresses, and
-// ports 80, 443 and those above 1023.
+// A Target defines which addresses a call may reach. The zero value is for a URL that a client has given:
+// public addresses, and ports 80, 443 and those above 1023.
 type Target struct {
-	Trusted  bool           // the URL is one of the configuration: any address and port
-	Networks []netip.Prefix // if it is not: addresses that may be reached although they are not public
+	Trusted  bool           // the URL is from the configuration: any address and port is allowed
+	Networks []netip.Prefix // addresses that a URL which is not trusted may reach although they are not public
 }
 
 // check returns why a URL is not called.
@@ -30,7 +30,7 @@ type notPublic struct{ addr netip.Addr }
 
 func (e *notPublic) Error() string { return fmt.Sprintf("its address %s is not public", e.addr) }
 
-// guard returns a check of each address that is about to be connected to, behind all resolving.
+// guard returns a check of each address before the connection, after name resolution.
 func guard(networks []netip.Prefix) Control {
 	public := newGuardian(networks)
 	return func(_, address string, _ syscall.RawConn) error {
@@ -42,7 +42,7 @@ func guard(networks []netip.Prefix) Control {
 	}
 }
 
-// newGuardian returns a guardian that allows the public addresses and those networks.
+// newGuardian returns a guardian that allows the public addresses and some networks.
 func newGuardian(networks []netip.Prefix) *ssrf.Guardian {
 	six := slices.Clone(networks)
 	four := slices.DeleteFunc(slices.Clone(networks), func(p netip.Prefix) bool { return p.Addr().Is6() })

@@ -16,10 +16,10 @@ type place struct {
 	port         uint16
 	path         string // decoded
 	addr         netip.Addr
-	further      bool // there is a query or a fragment behind the path
+	further      bool // a query or a fragment follows the path
 }
 
-// readURL reads a URL that is to be called. The error says what it must be, without the URL, which may have secrets.
+// readURL reads a URL that is to be called. The error describes the requirement, without the URL, which may contain secrets.
 func readURL(text string) (p place, err error) {
 	u, err := url.Parse(text)
 	if err != nil {
@@ -81,7 +81,7 @@ func (p *place) readPath(u *url.URL) error {
 	return nil
 }
 
-// checkPort returns an error for a port that clients' URLs may not name: those of services beside HTTP.
+// checkPort returns an error for a port that clients' URLs may not name: the ports of services other than HTTP.
 func (p *place) checkPort() error {
 	if p.port != 80 && p.port != 443 && p.port < 1024 {
 		return fmt.Errorf("must have port 80, 443, or one from 1024, not %d", p.port)
@@ -89,20 +89,20 @@ func (p *place) checkPort() error {
 	return nil
 }
 
-// isUnder reports whether a place is another one, or below it.
+// isUnder reports whether a place is equal to another place, or below it.
 func (p *place) isUnder(other *place) bool {
 	rest, under := strings.CutPrefix(p.path, other.path)
 	return under && p.scheme == other.scheme && p.host == other.host && p.port == other.port &&
 		(rest == "" || rest[0] == '/' || strings.HasSuffix(other.path, "/"))
 }
 
-// CheckURL returns what is wrong with a URL that is to be called.
+// CheckURL returns the error of a URL that cannot be called.
 func CheckURL(text string) error {
 	_, err := readURL(text)
 	return err
 }
 
-// CheckPrefix returns what is wrong with an element of the prefixes of Allowed.
+// CheckPrefix returns the error of an element of the prefixes of Allowed.
 func CheckPrefix(text string) error {
 	if _, err := netip.ParsePrefix(text); err == nil {
 		return nil
@@ -114,7 +114,8 @@ func CheckPrefix(text string) error {
 	return err
 }
 
-// CheckPortOf returns why URLs that begin with a prefix are never called because of its port, nil if they may be.
+// CheckPortOf returns the reason why URLs that begin with a prefix are never called because of the port, nil
+// if they may be called.
 func CheckPortOf(prefix string) error {
 	if p, err := readURL(prefix); err == nil {
 		return p.checkPort()
@@ -122,8 +123,8 @@ func CheckPortOf(prefix string) error {
 	return nil
 }
 
-// Allowed returns how a URL that a client has given may be called, or in an error, for the client, why it may not. A
-// URL with escapes to be filled in is checked when they are.
+// Allowed returns how a client's URL may be called, or an error for the client with the reason why it may
+// not. A URL with escapes is checked again after they are filled in.
 //
 // The prefixes are URLs, below one of which it must be unless public allows any; and networks, such as 10.1.0.0/16,
 // whose addresses it may then lead to. Otherwise it may lead to public addresses only, and to the one that the prefix
@@ -160,7 +161,7 @@ func Allowed(prefixes []string, public bool, text string) (to Target, err error)
 	return to, err
 }
 
-// WithoutQuery returns a URL without what its client may have written into its query, a password for instance.
+// WithoutQuery returns a URL without the query, in which the client may have written a password.
 func WithoutQuery(url string) string {
 	before, _, _ := strings.Cut(url, "?")
 	return before

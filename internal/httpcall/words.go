@@ -14,7 +14,7 @@ import (
 // maxWords is how many octets of a foreign text an error shows.
 const maxWords = 160
 
-// words returns why a call was not answered, and whether it takes a person to mend that.
+// words returns the reason why a call was not answered, and whether only a person can solve the problem.
 func words(err error) (text string, slow bool) {
 	var (
 		address     *notPublic
@@ -48,7 +48,7 @@ func words(err error) (text string, slow bool) {
 	return "failed: " + strings.ToValidUTF8(text[:min(len(text), maxWords)], "?"), false
 }
 
-// certificateWords returns what is wrong with the certificate of a server.
+// certificateWords returns the problem of a server's certificate.
 func certificateWords(err *tls.CertificateVerificationError) string {
 	var (
 		invalid x509.CertificateInvalidError

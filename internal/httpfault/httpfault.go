@@ -1,4 +1,4 @@
-// Package httpfault answers HTTP requests at which a handler has panicked, so that a fault costs one request.
+// Package httpfault answers HTTP requests whose handler has panicked, so that a fault costs one request.
 //
 // Start reading with Handler.
 package httpfault
@@ -10,8 +10,8 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// Handler serves requests with h. A panic of h is logged, and answer writes the answer. If h has begun one, the
-// connection is closed instead, so that nobody takes half an answer for a whole one.
+// Handler serves requests with h. A panic of h is logged, and answer writes the answer. If h has begun an
+// answer, the connection is closed instead, so that nobody takes a partial answer for a complete one.
 func Handler(h http.Handler, log zerolog.Logger, answer http.HandlerFunc) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		out := &writer{ResponseWriter: w}
@@ -61,7 +61,7 @@ func (w *writer) FlushError() error {
 // Unwrap is for http.ResponseController.
 func (w *writer) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// Under returns what h would write to without Handler. http.MaxBytesReader needs it: it closes the connection.
+// Under returns the ResponseWriter that h would get without Handler. http.MaxBytesReader needs it to close the connection.
 func Under(w http.ResponseWriter) http.ResponseWriter {
 	if out, ok := w.(*writer); ok {
 		return out.ResponseWriter

@@ -20,7 +20,7 @@ const Octets = 32
 // longest is how many octets a file may have.
 const longest = 4096
 
-// Read reads a key from a file, which has it in hexadecimal or base64. The error says what to do, and nothing of the key.
+// Read reads a key from a file, in hexadecimal or base64. The error describes what to do, and does not contain the key.
 func Read(name string) ([]byte, error) {
 	f, err := os.Open(name)
 	if err != nil {

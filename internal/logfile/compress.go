@@ -21,10 +21,10 @@ const piece = 1 << 20
 
 var errStopped = errors.New("stopped")
 
-// A pacedReader makes its reader rest most of the time.
+// A pacedReader delays reading, so that its user rests most of the time.
 type pacedReader struct {
 	io.Reader
-	quit, cancel <-chan struct{} // reading fails when one of them is closed
+	quit, cancel <-chan struct{} // reading fails after quit or cancel is closed
 	last         time.Time
 }
 

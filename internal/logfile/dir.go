@@ -11,7 +11,7 @@ import (
 // off. The usual values are the defaults of package config.
 type Options struct {
 	MaxSize     int64         // largest size of a file in bytes
-	MaxTotal    int64         // bytes that all files of a log may take, including the one being written
+	MaxTotal    int64         // bytes that all files of a log may take, including the file being written
 	RotateEvery time.Duration // a new file is begun at every multiple of this, counted in UTC
 	Keep        int           // rotated files to keep, compressed or not; the oldest are removed
 	KeepAge     time.Duration // rotated files older than this are removed
@@ -30,21 +30,20 @@ type OSFile interface {
 
 // A Dir is a directory of logs.
 type Dir struct {
-	Open   func(path string) (OSFile, error) // this and the next three are replaced by tests
+	Open   func(path string) (OSFile, error) // Open, Create, Rename and Space are replaced by tests
 	Create func(path string) (OSFile, error)
 	Rename func(from, to string) error
 	Space  func(path string) (free, size int64, err error)
-	Keys   Keyer // what the lines are found by, for the index of compressed files; nil: they have none
+	Keys   Keyer // returns the keys of lines for the index of compressed files; nil: lines have no keys
 
 	path        string
-	what        string // a log of it is, in errors
+	what        string // name of a log of the directory, for errors
 	o           Options
-	compressing chan struct{} // holds an element while a file is compressed or edited, because only one may be at a time
+	compressing chan struct{} // contains an element while a file is compressed or edited, because only one may be at a time
 	names       sync.Mutex    // held while rotated files are removed, or replaced by Edit
 }
 
-// NewDir returns the directory at path. what is what its logs are, in errors. Nothing is
-// created.
+// NewDir returns the directory at path. what is the name of its logs in errors. Nothing is created.
 func NewDir(path, what string, o Options) *Dir {
 	if o.MaxTotal > 0 && (o.MaxSize == 0 || o.MaxSize > o.MaxTotal) {
 		o.MaxSize = o.MaxTotal

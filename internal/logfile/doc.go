@@ -5,8 +5,7 @@
 //	<name>-20261120T000000.031337.log      rotated at that time, waits to be compressed
 //	<name>-20261119T000000.004711.log.zst  rotated and compressed
 //
-// The package of the log decides what a line is, where lines wait for a disk that fails, and how
-// often it tries again.
+// The package that owns the log defines lines, holds lines while a disk fails, and decides when to try again.
 //
 // # Start reading
 //

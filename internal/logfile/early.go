@@ -87,7 +87,7 @@ func (d *Dir) octets(stamp string) (all, old int64, err error) {
 		}
 		st, err := os.Lstat(filepath.Join(d.path, f.Name()))
 		if err != nil {
-			continue // it has just been removed
+			continue // the file has just been removed
 		}
 		all += st.Size()
 		if at < stamp {

@@ -19,30 +19,31 @@ import (
 
 const (
 	editPiece = 1 << 20  // octets that are read together
-	longest   = 64 << 20 // octets of a line, above which a file is left as it is
+	longest   = 64 << 20 // octets of a line; a file with a longer line is not edited
 )
 
-// An Edit says how lines of files that are not written any more are changed.
+// An Edit defines the changes to lines of files that are no longer written.
 type Edit struct {
-	// Wants reports whether some whole lines may have one to change. The others are copied as they are.
+	// Wants reports whether some whole lines may contain a line to change. Other lines are copied unchanged.
 	Wants func(lines []byte) bool
-	// Line appends a line as it is to be, without its end, and reports whether that is not as it was.
+	// Line appends the new form of a line, without its end, and reports whether the line has changed.
 	Line func(b, line []byte) (_ []byte, changed bool)
-	// Rest is called when so many octets were read, and may wait; nil: it goes on without a rest.
+	// Rest is called after so many octets were read, and may wait; nil: no rest.
 	Rest func(ctx context.Context, octets int) error
 }
 
-// An Edited says what an Edit did in a file, or would do.
+// An Edited is the result of an Edit in a file, or the result that it would have.
 type Edited struct {
 	Changed int64 // lines
 	Octets  int64 // of all lines
 }
 
-// Edit changes the lines of a file that is not written any more, or with dry counts them alone. The file is replaced as a
-// whole, with the mode, the owner and the time of the one before, or stays as it is. A file that is gone has no lines.
+// Edit changes the lines of a file that is no longer written; with dry it only counts the lines. The file is
+// replaced as a whole, with the mode, the owner and the time of the old file, or stays unchanged. A missing
+// file counts as empty.
 func (d *Dir) Edit(ctx context.Context, s Segment, e *Edit, dry bool) (done Edited, err error) {
 	select {
-	case d.compressing <- struct{}{}: // so that it is not compressed meanwhile
+	case d.compressing <- struct{}{}: // so that the file is not compressed meanwhile
 		defer func() { <-d.compressing }()
 	case <-ctx.Done():
 		return done, ctx.Err()
@@ -62,7 +63,7 @@ func (d *Dir) Edit(ctx context.Context, s Segment, e *Edit, dry bool) (done Edit
 		return done, nil
 	}
 	if err = d.rewrite(ctx, s, file, e); err != nil && !exists(s.Path) {
-		return Edited{}, nil // it was removed meanwhile
+		return Edited{}, nil // the file was removed meanwhile
 	}
 	if err != nil {
 		return Edited{}, fmt.Errorf("cannot rewrite %s, which stays as it is: %w", s.Path, err)
@@ -70,7 +71,7 @@ func (d *Dir) Edit(ctx context.Context, s Segment, e *Edit, dry bool) (done Edit
 	return done, nil
 }
 
-// pass reads a file from its beginning, and writes the changed lines and the others to out, if there is one.
+// pass reads a file from its beginning, and writes all lines, changed or not, to out, unless it is nil.
 func (e *Edit) pass(ctx context.Context, s Segment, file *os.File, out io.Writer) (done Edited, err error) {
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
 		return done, err
@@ -105,7 +106,7 @@ func (e *Edit) pass(ctx context.Context, s Segment, file *os.File, out io.Writer
 	return done, err
 }
 
-// lines appends lines as they are to be.
+// lines appends lines in their new form.
 func (e *Edit) lines(b, text []byte) (_ []byte, changed int64) {
 	for len(text) > 0 {
 		line, rest, whole := bytes.Cut(text, []byte{'\n'})
@@ -122,7 +123,7 @@ func (e *Edit) lines(b, text []byte) (_ []byte, changed int64) {
 
 var errLong = fmt.Errorf("it has a line of more than %d octets", longest)
 
-// eachText passes whole lines to visit, some together, and at the end what may be half a line.
+// eachText passes groups of whole lines to visit, and finally the octets after the last line end.
 func eachText(r io.Reader, visit func(text []byte) error) error {
 	var text []byte
 	for room := editPiece; ; {
@@ -152,13 +153,14 @@ func eachText(r io.Reader, visit func(text []byte) error) error {
 	}
 }
 
-// isEnd reports whether a reader has come to its end, and not to a place where its file is cut off.
+// isEnd reports whether a reader is at its end, and not at a place where its file is truncated.
 func isEnd(r io.Reader) bool {
 	n, err := r.Read(make([]byte, 1))
 	return n == 0 && errors.Is(err, io.EOF)
 }
 
-// rewrite writes the changed lines and the others to a new file, and gives it the name of the old one when it is safe.
+// rewrite writes the changed lines and the others to a new file, and renames the new file to the old name
+// when it is safe on the disk.
 func (d *Dir) rewrite(ctx context.Context, s Segment, old *os.File, e *Edit) error {
 	st, err := old.Stat()
 	if err != nil {
@@ -204,7 +206,7 @@ type plainWriter struct{ io.Writer }
 
 func (plainWriter) Close() error { return nil }
 
-// dress gives a file the mode, the owner and the time of another one.
+// dress gives a file the mode, the owner and the time of another file.
 func dress(path string, like os.FileInfo) error {
 	err := os.Chmod(path, like.Mode().Perm())
 	if st, ok := like.Sys().(*syscall.Stat_t); ok && err == nil {
@@ -216,7 +218,7 @@ func dress(path string, like os.FileInfo) error {
 	return err
 }
 
-// replace puts a file in the place of a segment's, unless that was removed meanwhile.
+// replace replaces the file of a segment, unless the segment was removed meanwhile.
 func (d *Dir) replace(s Segment, tmp string, old os.FileInfo) error {
 	d.names.Lock()
 	defer d.names.Unlock()
@@ -230,7 +232,7 @@ func (d *Dir) replace(s Segment, tmp string, old os.FileInfo) error {
 	if !os.SameFile(there, old) {
 		return errors.New("another program has replaced it")
 	}
-	// behind a crash there may be both, and the plain one would be taken for compressed already
+	// after a crash both files may exist, and the plain file would be considered as already compressed
 	if packed := s.plain() + packedSuffix; !s.Packed {
 		if err := os.Remove(packed); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
@@ -247,7 +249,8 @@ func create(path string) (OSFile, error) {
 	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 }
 
-// CloseLog renames the file of a log that is not being written as a rotated one, if it has lines. Nothing may open it meanwhile.
+// CloseLog renames the file of a log that is not being written as a rotated file, if it contains lines.
+// Nothing may open the file meanwhile.
 func (d *Dir) CloseLog(name string, now int64) error {
 	f := d.File(name, zerolog.Nop(), func(Event) error { return nil })
 	if st, err := os.Stat(f.path); errors.Is(err, fs.ErrNotExist) || err == nil && st.Size() == 0 {
@@ -258,7 +261,7 @@ func (d *Dir) CloseLog(name string, now int64) error {
 
 var errNotRotated = errors.New("the file cannot be renamed; the gateway's log says why")
 
-// CloseLog makes the next line begin a new file, if this one has lines.
+// CloseLog makes the next line begin a new file, if the present file contains lines.
 func (f *File) CloseLog(now int64) error {
 	err := f.Ready(now)
 	if err != nil || f.Size() == 0 {

@@ -22,40 +22,39 @@ const (
 	// CheckEvery is the pause between two checks whether the file still has its name.
 	CheckEvery = time.Second
 
-	rotateHold = time.Minute // for which a file is used further that could not be rotated
+	rotateHold = time.Minute // pause after a failed rotation, while the old file is still used
 )
 
-// An Event is what happens to the file being written.
+// An Event is an event of the file being written.
 type Event uint8
 
-// The events. Moved and Removed are what another program has done to the file, which is closed
-// then; the next one is begun afterwards.
+// The events. Moved and Removed are actions of another program on the file; the file is then closed, and a new file is begun.
 const (
-	Opened   Event = iota // it was opened, and may be new
-	Checked               // it still has its name
-	Rotating              // it is about to be renamed
+	Opened   Event = iota // the file was opened, and may be new
+	Checked               // the file still has its name
+	Rotating              // the file is about to be renamed
 	Moved
 	Removed
 )
 
-// A File is the files of one log: the one being written, and the rotated ones, which are kept
-// and compressed as Options says. One goroutine uses it at a time.
+// A File is the files of one log: the file being written, and the rotated files, which are kept and
+// compressed as Options says. It is used by one goroutine at a time.
 type File struct {
 	retention
 	path  string
 	owner func(Event) error
 
-	file      OSFile // nil: it is not open
-	size      int64  // up to which it has whole lines
-	torn      int64  // bytes behind them that are to be cut off
+	file      OSFile // nil: the file is not open
+	size      int64  // octets of the file up to the end of the last whole line
+	torn      int64  // octets of an incomplete line behind size, which are to be cut off
 	checkAt   time.Time
-	rotateAt  int64 // when Options.RotateEvery asks for the next file
-	holdUntil int64 // no rotation before this time, because one has failed
+	rotateAt  int64 // time of the next rotation by Options.RotateEvery
+	holdUntil int64 // no rotation before this time, because a rotation has failed
 }
 
-// File returns the files of the log <dir>/<name>.log. log receives its own errors. owner is called
-// with what happens to the file being written. If it returns an error, that is tried again later.
-// Nothing is opened.
+// File returns the files of the log <dir>/<name>.log. log receives its own errors. owner is called for each
+// event of the file being written. If owner returns an error, the action is tried again later. Nothing is
+// opened.
 func (d *Dir) File(name string, log zerolog.Logger, owner func(Event) error) *File {
 	f := &File{path: filepath.Join(d.path, name+Suffix), owner: owner}
 	f.dir, f.name, f.log = d, name, log
@@ -74,8 +73,8 @@ func (f *File) Ready(now int64) error {
 	return f.mend()
 }
 
-// Check checks, at most once a second, whether the open file still has its name. If another
-// program has moved or removed it, a new one is begun.
+// Check checks, at most once a second, whether the open file still has its name. If another program has moved
+// or removed it, a new file is begun.
 func (f *File) Check() error {
 	now := time.Now()
 	if f.file == nil || now.Before(f.checkAt) {
@@ -114,8 +113,8 @@ func isRemoved(mine os.FileInfo) bool {
 	return ok && st.Nlink == 0
 }
 
-// Open opens the file to write to, unless it is open. It creates the directory again if that
-// was removed. An old file belongs to the period in which it was written last.
+// Open opens the file to write to, unless it is open. It creates the directory again if the directory was
+// removed. An old file belongs to the period in which it was written last.
 func (f *File) Open(now int64) error {
 	if f.file != nil {
 		return nil
@@ -159,14 +158,14 @@ func (f *File) Close() {
 	if f.file == nil {
 		return
 	}
-	_ = f.mend() // if it fails, the next Open cuts off half a line
+	_ = f.mend() // if mend fails, the next Open cuts off the incomplete line
 	if err := f.file.Close(); err != nil {
 		f.log.Error().Err(err).Msg("cannot close " + f.dir.what)
 	}
 	f.file, f.torn = nil, 0
 }
 
-// Sync makes safe what was written, if the file is open.
+// Sync syncs the written lines to the disk, if the file is open.
 func (f *File) Sync() error {
 	if f.file == nil {
 		return nil
@@ -177,8 +176,8 @@ func (f *File) Sync() error {
 	return nil
 }
 
-// Room returns how many bytes belong into the file for Options.MaxSize. While a file that
-// could not be rotated is used further, that is no limit.
+// Room returns the number of bytes that the file may still take, by Options.MaxSize. There is no limit while
+// a file that could not be rotated stays in use.
 func (f *File) Room(now int64) int64 {
 	if f.dir.o.MaxSize == 0 || now < f.holdUntil {
 		return math.MaxInt64
@@ -194,8 +193,8 @@ func (f *File) Due(now int64, full bool) bool {
 	return (full || now >= f.rotateAt) && f.size > 0 && now >= f.holdUntil
 }
 
-// Append writes lines, and returns how many bytes of them are in the file: after an error whole
-// lines, and none if all is true. What else was written is cut off, here or by the next Ready.
+// Append writes lines, and returns the number of bytes that are in the file: after an error whole lines, and
+// none if all is true. Other octets that were written are cut off, here or by the next Ready.
 func (f *File) Append(b []byte, all bool) (n int, err error) {
 	n, err = f.file.Write(b)
 	if err == nil {
@@ -219,8 +218,8 @@ func (f *File) Cut(n int64) {
 	f.torn += n
 }
 
-// mend cuts off what is to be cut off at the end of the file, so that it has whole lines only,
-// now and after a crash. Another program may have emptied the file meanwhile.
+// mend cuts off the incomplete end of the file, so that it consists of whole lines, now and after a crash.
+// Another program may have emptied the file meanwhile.
 func (f *File) mend() error {
 	if f.torn == 0 {
 		return nil
@@ -248,8 +247,8 @@ func (f *File) Removed() (bool, error) {
 	return isRemoved(mine), nil
 }
 
-// Rotate gives the file its rotated name and closes it, and reports whether it did. One that
-// cannot be renamed is used further.
+// Rotate gives the file its rotated name and closes it, and reports whether it was rotated. A file that
+// cannot be renamed stays in use.
 func (f *File) Rotate(now int64) (bool, error) {
 	if err := f.owner(Rotating); err != nil {
 		return false, err
@@ -298,7 +297,7 @@ func cutHalfLine(f interface {
 	if err != nil {
 		return err
 	}
-	if !st.Mode().IsRegular() || st.Size() == 0 { // truncating an empty file would make ext4 write it to disk when it is closed
+	if !st.Mode().IsRegular() || st.Size() == 0 { // truncating an empty file would make ext4 write it to disk at the close
 		return nil
 	}
 	var block [4096]byte

@@ -11,19 +11,18 @@ import (
 )
 
 const (
-	blockSize   = 256 << 10 // octets of lines that have one filter, and are compressed as one frame
+	blockSize   = 256 << 10 // octets of lines that share a filter, and are compressed as one frame
 	bitsPerKey  = 20        // of a filter
 	filterShare = 32        // a filter takes at most 1/filterShare of its block
 )
 
-// A Keyer appends the keys of a line, as Hash makes them, and returns the line's time in microseconds, 0 if it has
-// none.
+// A Keyer appends the keys of a line, as Hash makes them, and returns the line's time in microseconds, 0 if the line has no time.
 type Keyer func(line []byte, keys []uint64) (all []uint64, at int64)
 
 // Hash returns the key of a value. Values of another kind have other keys.
 func Hash(kind byte, value []byte) uint64 { return hash(kind, value, 0) }
 
-// HashFolded returns the key that a value has whichever case its letters have.
+// HashFolded returns the key of a value without regard to letter case.
 func HashFolded(kind byte, value []byte) uint64 { return hash(kind, value, 0x2020202020202020) }
 
 // hash reads eight octets at a time, with some bits set. The last eight may overlap those before them.
@@ -56,15 +55,15 @@ func Mix(h uint64) uint64 {
 type Block struct {
 	From, To int64 // times of the earliest and the latest line in microseconds
 
-	at, packedAt     int64 // offset in the plain file, and in the compressed one
-	size, packedSize int64 // packedSize is 0 if it cannot be read apart
+	at, packedAt     int64 // offset of the block in the plain file, and in the compressed one
+	size, packedSize int64 // sizes of the block; packedSize is 0 if the block cannot be decompressed alone
 	filter           []byte
 }
 
 // end returns where the block ends in the plain file.
 func (b *Block) end() int64 { return b.at + b.size }
 
-// has reports whether the block has a key; one in 2,800 that it does not have seems to be there.
+// has reports whether the block has a key. For one in 2,800 missing keys it wrongly reports true.
 func (b *Block) has(key uint64) bool {
 	first, second := places(key, len(b.filter))
 	one, other := probes(key)
@@ -88,8 +87,8 @@ type indexer struct {
 	keys Keyer
 
 	line   []uint64     // keys of a line
-	all    []uint64     // those of a block
-	recent [1024]uint64 // some of these, so that those of many lines are in all once
+	all    []uint64     // keys of a block
+	recent [1024]uint64 // some of the keys in all, so that a key of many lines is usually in all once
 }
 
 // block returns the block of some lines that begin at an offset.
@@ -121,7 +120,7 @@ func (x *indexer) block(text []byte, at int64) Block {
 	return b
 }
 
-// filterOf returns the filter that has keys, with at most so many octets.
+// filterOf returns the filter of keys, with at most most octets.
 func filterOf(keys []uint64, most int) []byte {
 	filter := make([]byte, max(8, min(len(keys)*bitsPerKey/8, most)&^7))
 	for _, key := range keys {
@@ -134,8 +133,8 @@ func filterOf(keys []uint64, most int) []byte {
 	return filter
 }
 
-// cut returns how many octets of text complete a block that has some already, so that it is whole lines; 0 if it needs
-// more.
+// cut returns the number of octets of text that complete a block which already has has octets, so that the
+// block consists of whole lines; 0 if the text is too short.
 func cut(has int, text []byte) int {
 	room := max(0, blockSize-has)
 	if len(text) < room {
@@ -144,7 +143,7 @@ func cut(has int, text []byte) int {
 	if n := bytes.LastIndexByte(text[:room], '\n') + 1; n > 0 {
 		return n
 	}
-	if n := bytes.IndexByte(text[room:], '\n'); n >= 0 { // a line that is longer
+	if n := bytes.IndexByte(text[room:], '\n'); n >= 0 { // a line that is longer than the room
 		return room + n + 1
 	}
 	return 0
@@ -154,7 +153,7 @@ func cut(has int, text []byte) int {
 // blocks, and the trailer, by which it is found from the end.
 const (
 	skippable   = 0x184D2A5D
-	headerSize  = 8 // magic number, octets behind it
+	headerSize  = 8 // magic number, and number of octets that follow
 	blockHeader = 8*5 + 4
 	trailerSize = 12 // checksum, octets of the frame, indexMark
 	indexMark   = "PMG2"

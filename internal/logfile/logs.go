@@ -10,19 +10,19 @@ import (
 // zero value remembers nothing yet. It is safe for concurrent use.
 type Logs struct {
 	mu    sync.Mutex
-	files []scanned // those that were used last first
+	files []scanned // files, the most recently used first
 }
 
 // mostNoted is how many octets of filters are remembered.
 const mostScanned = 64 << 20
 
-// A scanned is what is known of a file.
+// A scanned is the cached content of a file.
 type scanned struct {
 	file   os.FileInfo
 	blocks []Block
 }
 
-// known returns the blocks of a file that are known, nil if none are. Only a plain file grows.
+// known returns the cached blocks of a file, nil if none are cached. Only a plain file grows.
 func (l *Logs) known(file os.FileInfo, packed bool) []Block {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -32,7 +32,7 @@ func (l *Logs) known(file os.FileInfo, packed bool) []Block {
 	}
 	n := l.files[i]
 	l.files = slices.Delete(l.files, i, i+1)
-	// it was emptied, or it is another one in whose place this one was removed
+	// the file was emptied, or it is another file that has taken its place
 	grown, isLater := file.Size()-n.file.Size(), !file.ModTime().Equal(n.file.ModTime())
 	if grown < 0 || grown > 0 && packed || grown == 0 && isLater {
 		return nil

@@ -23,7 +23,7 @@ const (
 
 // A Segment is a rotated file of one log.
 type Segment struct {
-	Path   string // of the plain file if it exists, otherwise of the compressed one
+	Path   string // path of the plain file if it exists, otherwise of the compressed one
 	Stamp  string
 	Packed bool // compressed
 }
@@ -31,7 +31,8 @@ type Segment struct {
 // plain returns the path of the segment's plain file, which may not exist any more.
 func (s Segment) plain() string { return strings.TrimSuffix(s.Path, packedSuffix) }
 
-// Open opens the segment's file, and records which one that is: it may have been compressed since it was listed.
+// Open opens the segment's file, and records which of the two files was opened: the segment may have been
+// compressed since it was listed.
 func (s *Segment) Open() (*os.File, error) {
 	file, err := os.Open(s.Path)
 	if packed := s.plain() + packedSuffix; errors.Is(err, fs.ErrNotExist) && !s.Packed {

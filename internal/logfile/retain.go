@@ -14,14 +14,13 @@ import (
 
 // A retention removes and compresses the rotated files of one log.
 //
-// The log's writer itself removes old files at every rotation, so that the limits of Options hold
-// however slowly files are compressed. The retention's own goroutine compresses files
-// afterwards, the newest first, because that is kept longest. It stops compressing a file
-// that is removed.
+// The log's writer itself removes old files at every rotation, so that the limits of Options hold however
+// slowly files are compressed. The retention's own goroutine compresses files afterwards, the newest first,
+// because the newest file is kept longest. The goroutine stops compressing a file that is removed.
 type retention struct {
 	dir     *Dir
 	name    string         // of the log
-	log     zerolog.Logger // receives its own errors
+	log     zerolog.Logger // receives the retention's errors
 	allowed atomic.Int64   // largest size of the file being written
 
 	wake  chan struct{}
@@ -34,8 +33,8 @@ type retention struct {
 	warned   int64         // early at the last warning
 	warnedAt time.Time     // time of that warning
 	current  string        // stamp of the file being compressed; empty: none
-	reserve  int64         // bytes reserved for its compressed form
-	cancel   chan struct{} // closed to stop compressing it
+	reserve  int64         // bytes reserved for the compressed form of the current file
+	cancel   chan struct{} // closed to stop compressing the current file
 }
 
 // Start starts to remove and compress rotated files, those of an earlier process too.
@@ -45,8 +44,7 @@ func (r *retention) Start() {
 	go r.run(r.quit, r.ended)
 }
 
-// Stop ends what Start began, and waits for it. It interrupts a compression, which the next Start
-// does again.
+// Stop ends the goroutine of Start, and waits for its end. It interrupts a compression, which the next Start repeats.
 func (r *retention) Stop() {
 	close(r.quit)
 	<-r.ended
@@ -115,7 +113,7 @@ func (r *retention) remove() error {
 func (r *retention) trim(extra int64) ([]Segment, error) {
 	segments, err := Rotated(r.dir.path, r.name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil // the directory was removed; the next write creates it again
+		return nil, nil // the directory was removed; the next write creates the directory again
 	}
 	if err != nil {
 		return nil, err
@@ -161,8 +159,7 @@ func (r *retention) trim(extra int64) ([]Segment, error) {
 // names returns the names that a segment may have: plain and compressed.
 func (s Segment) names() []string { return []string{s.plain(), s.plain() + packedSuffix} }
 
-// size returns how many bytes a segment takes, without a file that is being compressed, for
-// which reserve counts.
+// size returns the bytes of a segment, without the compressed file that is being written, which reserve counts.
 func (s Segment) size() (n int64) {
 	for _, path := range s.names() {
 		if st, err := os.Lstat(path); err == nil {
@@ -203,7 +200,7 @@ func (r *retention) compressAll(quit chan struct{}) error {
 	}
 }
 
-// compressOne compresses the newest plain segment. It reports whether there was one.
+// compressOne compresses the newest plain segment. It reports false if there is no such segment.
 func (r *retention) compressOne(quit chan struct{}) (bool, error) {
 	s, cancel, err := r.choose()
 	if err != nil || cancel == nil {

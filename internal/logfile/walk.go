@@ -15,14 +15,13 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// A Key is a hash by which lines are found (see Hash), and the times between which they are looked for, in
-// microseconds.
+// A Key is a hash by which lines are searched (see Hash), with the period to search, in microseconds.
 type Key struct {
 	Hash     uint64
 	From, To int64 // 0: any time
 }
 
-// fits reports whether lines of a time from from to to may be those that are looked for.
+// fits reports whether a block with lines from from to to may contain lines of the key's period.
 func (k *Key) fits(from, to int64) bool {
 	return (k.To == 0 || from == 0 || from <= k.To) && (k.From == 0 || to == 0 || to >= k.From)
 }
@@ -31,7 +30,7 @@ func (k *Key) fits(from, to int64) bool {
 type Walk struct {
 	Since, Until time.Time // files and blocks without lines between these are left out; zero: none is
 
-	// What was read: octets of lines, and of those of files without an index, which was made here.
+	// Statistics of the reading: octets of lines, and octets of files without an index, which were indexed here.
 	Octets, Indexed int64
 
 	logs  *Logs
@@ -47,10 +46,10 @@ type Walk struct {
 type walked struct {
 	Segment
 	size   int64
-	file   *os.File // nil: it is not open yet, or gone
+	file   *os.File // nil: the file is not open yet, or was removed
 	opened bool
-	after  int64 // the time at which the file before it was rotated, 0: there is none
-	before int64 // the time at which it was rotated; no line in it is later
+	after  int64 // time of the previous file's rotation; 0: there is no previous file
+	before int64 // time of the file's rotation; no line of the file is later
 	blocks []Block
 }
 
@@ -71,7 +70,7 @@ func (l *Logs) Walk(dir string, keys Keyer, names []string, since, until time.Ti
 // list returns the files of a log that may have lines of the wanted time, the latest first.
 func (w *Walk) list(dir, name string) (files []*walked, err error) {
 	current := &walked{Segment: Segment{Path: filepath.Join(dir, name+Suffix)}, before: math.MaxInt64}
-	current.file, err = os.Open(current.Path) // before the others are listed, so that no line is in none of them
+	current.file, err = os.Open(current.Path) // opened before the other files are listed, so that no line is missed
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
@@ -90,7 +89,7 @@ func (w *Walk) list(dir, name string) (files []*walked, err error) {
 	}
 	if current.file != nil {
 		current.after = last
-		if n := len(files); n > 0 && !files[n-1].Packed && sameFile(current.file, files[n-1].Path) { // it was rotated since
+		if n := len(files); n > 0 && !files[n-1].Packed && sameFile(current.file, files[n-1].Path) { // rotated meanwhile
 			current.after = files[n-1].after
 			files = files[:n-1]
 		}
@@ -132,15 +131,15 @@ func (w *Walk) Close() {
 // Lines are lines that follow each other in a file.
 type Lines struct {
 	Log      string
-	Text     []byte // whole lines, valid until the next ones are read
+	Text     []byte // whole lines, valid until the next lines are read
 	File, At int64  // the place of the first: lines of a log with a larger File, or with that and a larger At, come later
 }
 
 // A cursor is how far a walk has come in a log.
 type cursor struct {
 	name  string
-	files []*walked // the first is the one that it is in
-	block int       // of that, the next one to look at
+	files []*walked // files that are still to be read; the cursor is in the first
+	block int       // index of the next block in the first file
 	begun bool
 }
 
@@ -223,7 +222,7 @@ func (w *Walk) wants(b *Block, keys []Key) bool {
 	return len(keys) == 0 || slices.ContainsFunc(keys, func(k Key) bool { return k.fits(b.From, b.To) && b.has(k.Hash) })
 }
 
-// open opens a file, unless it is open, and finds its blocks. A file that is gone has none.
+// open opens a file, unless it is open, and finds its blocks. A missing file has no blocks.
 func (w *Walk) open(f *walked) error {
 	if f.opened {
 		return nil
@@ -257,10 +256,10 @@ func (w *Walk) open(f *walked) error {
 	return err
 }
 
-// index makes the blocks of a file behind those that are known.
+// index makes the blocks of a file that follow the known blocks.
 func (w *Walk) index(f *walked) error {
 	from := int64(0)
-	if n := len(f.blocks); n > 0 && !f.Packed { // the last one may not be full yet
+	if n := len(f.blocks); n > 0 && !f.Packed { // the last block may not be full yet
 		f.blocks = slices.Clone(f.blocks[:n-1])
 		if from = 0; n > 1 {
 			from = f.blocks[n-2].end()
@@ -340,13 +339,13 @@ func (w *Walk) read(f *walked, n int) ([]byte, error) {
 		if _, err = f.file.ReadAt(w.frame, b.packedAt); err == nil {
 			w.text, err = w.zstd.DecodeAll(w.frame, w.text[:0])
 		}
-	default: // an older version has compressed it, as one frame
+	default: // an older version has compressed the file as one frame
 		err = w.readFrom(f, b)
 	}
 	return w.text, err
 }
 
-// readFrom reads a block of a file that must be read from its beginning.
+// readFrom reads a block of a file that must be read from the beginning.
 func (w *Walk) readFrom(f *walked, b *Block) error {
 	r, err := f.reader(0)
 	if err != nil {

@@ -5,15 +5,14 @@ import "bytes"
 // idLen is the length of a message's id.
 const idLen = 16
 
-// An About is the fields at the end of a line that follow its PDU. Those that the line has not are nil.
+// An About is the fields at the end of a line that follow the PDU. Fields that the line lacks are nil.
 type About struct {
 	Reason  []byte // why the gateway has refused the message
 	ID      []byte // of the message
 	Account []byte // quoted if necessary
 }
 
-// CutAbout cuts off the fields at the end of a line that name the message of a PDU, its
-// account, and why it was refused:
+// CutAbout cuts off the fields at the end of a line that name the message of a PDU, the account, and the reason of a refusal:
 //
 //	reason=throttled(flood) id=1a1fb0c12c230d41 account=acme
 //
@@ -48,7 +47,7 @@ func CutAbout(line []byte) (pdu []byte, a About) {
 // Reason stands before why a message was refused.
 const Reason = " reason="
 
-// A hash may stand behind a PDU in the place of its text, before the other fields.
+// A hash may follow a PDU in place of the message's text, before the other fields.
 const (
 	TextHash    = " text_hash="
 	TextHashLen = idLen // hexadecimal digits

@@ -44,7 +44,7 @@ func AppendCode(b []byte, n uint32, name string) []byte {
 	return b
 }
 
-// AppendValue appends a string, in quotes if it needs them.
+// AppendValue appends a string, with quotes if necessary.
 func AppendValue(b, v []byte) []byte {
 	for _, c := range v {
 		if !bare[c] {
@@ -116,10 +116,9 @@ var (
 	plain = setOf(func(c byte) bool { return Printable(c) && c != '"' && c != '\\' })
 )
 
-// plainPrefix returns how many octets at the start of v need no escape between quotes. It
-// checks eight octets at a time. Each term has the top bit set of the first octet that is
-// below 0x20, above 0x7E, a quote or a backslash. Top bits of later octets may be set too
-// and mean nothing.
+// plainPrefix returns the number of octets at the start of v that need no escape between quotes. It checks
+// eight octets at a time. Each term has the top bit set of the first octet that is below 0x20, above 0x7E, a
+// quote or a backslash. Top bits of later octets may be set too and mean nothing.
 func plainPrefix(v []byte) (n int) {
 	const ones, tops = 0x0101010101010101, 0x8080808080808080
 	for ; len(v)-n >= 8; n += 8 {

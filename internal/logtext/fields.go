@@ -5,7 +5,7 @@ import "bytes"
 // Fields are the fields of a PDU of a protocol without octets: as they stand in a line, and the same without texts.
 type Fields struct {
 	full, hidden []byte
-	text         []byte // of the field "text" of a line that was read
+	text         []byte // field "text" of a line that was read
 }
 
 // Add adds a field, which is left out if it is empty.
@@ -50,7 +50,7 @@ func (f *Fields) Append(b []byte, full bool) []byte {
 	return append(b, f.hidden...)
 }
 
-// Text returns the field "text" of a line that was read; nil: there is none.
+// Text returns the field "text" of a line that was read; nil: the line has no text.
 func (f *Fields) Text() []byte { return f.text }
 
 // Reset removes all fields.

@@ -14,12 +14,11 @@ import (
 // assumed is used if the machine's memory is not known.
 const assumed = 2 << 30
 
-// Memory returns the bytes of memory that the process may use: the machine's,
-// or its container's where that is less.
+// Memory returns the bytes of memory that the process may use: the memory of the machine, or the limit of the
+// container if that is lower.
 func Memory() int64 { return memory(total(), "/sys/fs/cgroup/memory.max") }
 
-// memory returns Memory for a machine with total bytes, 0 if that is not known. limit is
-// the file with the container's limit (cgroup v2).
+// memory returns Memory for a machine with total bytes, 0 if unknown. limit is the file with the container's limit (cgroup v2).
 func memory(total int64, limit string) int64 {
 	if total <= 0 {
 		total = assumed

@@ -11,8 +11,7 @@ import (
 	"strings"
 )
 
-// Word returns the one of words that is most similar to mistyped, ignoring case, or "" if
-// none is similar.
+// Word returns the word of words that is most similar to mistyped, ignoring case, or "" if no word is similar.
 func Word(mistyped string, words []string) string {
 	best, distance := "", min(3, len(mistyped)) // "b" is not similar to "x"
 	for _, word := range words {
@@ -46,7 +45,7 @@ func editDistance(a, b string) int {
 // maxNamed is how many names a message lists.
 const maxNamed = 8
 
-// Hint returns a hint that names the most similar name, or else all names.
+// Hint returns a hint that names the most similar name, or all names if none is similar.
 func Hint(name string, names []string) string {
 	names = slices.DeleteFunc(slices.Clone(names), func(s string) bool { return s == "" })
 	switch near := Word(name, names); {

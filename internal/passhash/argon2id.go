@@ -12,7 +12,7 @@ import (
 	"golang.org/x/crypto/argon2"
 )
 
-// An argon2id is a hash with what it was made with.
+// An argon2id is a hash with its parameters.
 //
 //	$argon2id$v=19$m=19456,t=2,p=1$salt$sum      salt and sum in base64 without padding
 type argon2id struct {
@@ -23,8 +23,7 @@ type argon2id struct {
 	sum     []byte
 }
 
-// The most that a hash may ask for: about half a second of one core, and memory that a machine
-// has for each of its cores.
+// Limits of a hash's parameters: about half a second of one core, and the memory that a machine has for each core.
 const (
 	maxMemory  = 64 << 10 // KiB
 	maxTime    = 10

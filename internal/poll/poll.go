@@ -11,7 +11,7 @@ import (
 // An Event is a descriptor that is ready.
 type Event struct {
 	FD       int
-	Readable bool // it has data or is at its end
+	Readable bool // the descriptor has data or is at its end
 	Writable bool
 	Gone     bool // the peer neither reads nor writes any more; epoll always reports this
 }
@@ -30,8 +30,8 @@ type Poller struct {
 	until    time.Time // the deadline that was set last
 	stale    bool      // a Wake has set another deadline than until
 	unparked int       // Waits in a row that did not park; counted up to disableAfter
-	short    int       // parks in a row that were short; counted up to shortParks
-	parked   time.Time // time at which the present Wait parked; zero: it has not
+	short    int       // consecutive parks that were short; counted up to shortParks
+	parked   time.Time // time at which the present Wait parked; zero: Wait has not parked
 	woken    atomic.Bool
 }
 
@@ -53,7 +53,7 @@ const disableAfter = 4
 const (
 	spins      = 48
 	shortPark  = 100 * time.Microsecond // a park below this counts as short
-	shortParks = 2                      // not 1, because there is one short park between an occasional message and its answer
+	shortParks = 2                      // not 1, because a short park comes between an occasional message and its answer
 )
 
 // New returns a Poller that watches nothing yet.
@@ -111,7 +111,7 @@ func (p *Poller) Wait(until time.Time) error {
 	}
 	if p.woken.Swap(false) {
 		p.stale = true
-		p.fetch() // so that events are reported even if every Wait is ended by a Wake
+		p.fetch() // so that events are reported even if a Wake ends every Wait
 		return p.err
 	}
 	if p.unparked < disableAfter {
@@ -153,14 +153,14 @@ func (p *Poller) setErr(err error) {
 	}
 }
 
-// Look fetches ready descriptors without waiting. Its error is that of Wait.
+// Look fetches ready descriptors without waiting. It returns the same error as Wait.
 func (p *Poller) Look() error {
 	p.events = p.events[:0]
 	p.fetch()
 	return p.err
 }
 
-// Wake ends a Wait, or the next one if none is going on.
+// Wake ends a Wait, or the next Wait if none is running.
 func (p *Poller) Wake() {
 	if !p.woken.Swap(true) {
 		_ = p.file.SetReadDeadline(time.Unix(1, 0)) // an error shows in the next Wait

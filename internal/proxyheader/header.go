@@ -1,5 +1,5 @@
-// Package proxyheader reads the header of the PROXY protocol, of version 1 or 2, with which a proxy begins
-// a connection: it says which client the proxy speaks for.
+// Package proxyheader reads the header of the PROXY protocol, of version 1 or 2, with which a proxy begins a
+// connection. The header names the client for which the proxy speaks.
 //
 // # Start reading
 //
@@ -18,7 +18,7 @@ import (
 	"github.com/pires/go-proxyproto"
 )
 
-// MaxHeader is how many octets a header may have. One with the certificate of a client has about 2,000.
+// MaxHeader is the limit of a header's octets. A header with the certificate of a client has about 2,000.
 const MaxHeader = 4 << 10
 
 const (
@@ -28,13 +28,13 @@ const (
 
 var begin1 = []byte("PROXY ")
 
-// Begins reports whether the first octets of a connection are those of a header.
+// Begins reports whether the first octets of a connection begin a header.
 func Begins(b []byte) bool {
 	return bytes.HasPrefix(b, begin1) || bytes.HasPrefix(b, proxyproto.SIGV2)
 }
 
-// Extent returns how many of the first octets of a connection belong to its header, and whether the header
-// is whole with them. It returns an error as soon as no header can come of them.
+// Extent returns the number of the first octets of a connection that belong to its header, and whether these
+// are the whole header. It returns an error as soon as the octets cannot begin a header.
 func Extent(b []byte) (n int, whole bool, err error) {
 	switch {
 	case agree(b, begin1):
@@ -59,7 +59,7 @@ func Extent(b []byte) (n int, whole bool, err error) {
 	return 0, false, errors.New("there is none")
 }
 
-// agree reports whether one of the two begins with the other.
+// agree reports whether one of two slices begins with the other.
 func agree(b, begin []byte) bool {
 	n := min(len(b), len(begin))
 	return bytes.Equal(b[:n], begin[:n])

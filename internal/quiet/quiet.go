@@ -1,4 +1,4 @@
-// Package quiet says when the hours end in which recipients are to be left alone, by the clock of where they are.
+// Package quiet finds the end of the quiet hours of recipients, by the local time of the recipients.
 //
 // # Start reading
 //
@@ -16,19 +16,19 @@ import (
 
 // Hours are the same hours of each day, by the clocks of zones.
 type Hours struct {
-	from, to int            // in minutes of the day; from is in them, and to is not
-	zone     *time.Location // of other recipients; nil: they have no quiet hours
+	from, to int            // minutes of the day; from is included, and to is not
+	zone     *time.Location // zone of other recipients; nil: other recipients have no quiet hours
 	zones    number.Table[*time.Location]
 }
 
-// Options are what Hours are made of.
+// Options are the options of Hours.
 type Options struct {
 	From, To string   // of the day, such as 21:00
 	Zone     string   // of recipients that no entry of Zones fits, or empty
 	Zones    []string // 46=Europe/Stockholm
 }
 
-// A Problem is what is wrong with an option.
+// A Problem is the error of an option.
 type Problem struct{ Option, Text string }
 
 // New makes the hours of options.
@@ -60,7 +60,7 @@ func New(o Options) (*Hours, []Problem) {
 		option := fmt.Sprintf("zones[%d]", i)
 		text, name, _ := strings.Cut(entry, "=")
 		if !strings.HasPrefix(text, "0") && !strings.HasPrefix(text, "+") {
-			text = "+" + text // a country code; with a 0 it is that of a national number
+			text = "+" + text // a country code; a prefix with a 0 is that of a national number
 		}
 		prefix, digits := number.ParsePrefix(text)
 		at, ok := timetext.LoadZone(name)
@@ -89,7 +89,8 @@ func (h *Hours) isZone(p number.Prefix) bool {
 	return known
 }
 
-// Zone returns the zone of a recipient: that of the longest prefix of its number. It is nil if it has none.
+// Zone returns the zone of a recipient: the zone of the longest prefix of the number. Zone returns nil if the
+// recipient has no zone.
 func (h *Hours) Zone(recipient number.Number) *time.Location {
 	if at, ok := h.zones.Find(recipient, func(*time.Location) bool { return true }); ok {
 		return at
@@ -119,7 +120,7 @@ func (h *Hours) End(at int64, recipient number.Number) int64 {
 	}
 }
 
-// left returns how long the hours last, at a time, if the clock is not set meanwhile; 0: it is none of them.
+// left returns how long the hours still last at a time, if the clock is not set meanwhile; 0: the time is not within the hours.
 func (h *Hours) left(t time.Time) time.Duration {
 	const day = 24 * 60
 	hour, minute, second := t.Clock()

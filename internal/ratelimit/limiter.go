@@ -8,7 +8,7 @@ const second = 1_000_000_000
 type Limiter struct {
 	interval int64 // between two messages on schedule; 0: no limit
 	slack    int64 // how far ahead of schedule a message may be
-	due      int64 // when the next message is on schedule
+	due      int64 // time at which the next message is due
 }
 
 // New returns a limiter of rate messages per second, 0 for no limit. After a rest
@@ -40,7 +40,7 @@ func (l *Limiter) Reserve(now int64) int64 {
 	return max(due-l.slack-now, 0)
 }
 
-// Wait returns what Reserve would, without taking a place.
+// Wait returns the result that Reserve would return, without taking a place.
 func (l *Limiter) Wait(now int64) int64 {
 	if l.interval == 0 {
 		return 0

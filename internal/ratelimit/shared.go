@@ -6,13 +6,13 @@ import "sync/atomic"
 // wait for their time. Its zero value does not limit.
 type Shared struct {
 	terms atomic.Pointer[terms] // nil: no limit
-	due   atomic.Int64          // when the next message is on schedule
+	due   atomic.Int64          // time at which the next message is due
 }
 
-// terms are what may change while the schedule goes on.
+// terms are the options that may change while the schedule continues.
 type terms struct {
 	interval, slack int64
-	longest         int64 // that a message may wait
+	longest         int64 // longest time that a message may wait
 }
 
 // The bounds of how many messages may wait: a second's worth within these.
@@ -64,8 +64,7 @@ func (s *Shared) admit(now, part int64) (wait int64, ok bool) {
 	}
 }
 
-// Take takes the places of n messages, however long they have to wait, and returns how long
-// that is for the first of them.
+// Take takes the places of n messages, however long they must wait, and returns the wait of the first.
 func (s *Shared) Take(now, n int64) (wait int64) {
 	t := s.terms.Load()
 	if t == nil {
@@ -80,8 +79,8 @@ func (s *Shared) Take(now, n int64) (wait int64) {
 	}
 }
 
-// Left returns how many messages could come now without waiting, and in how many nanoseconds a whole burst could. It
-// takes no place.
+// Left returns the number of messages that could come now without waiting, and the nanoseconds until a whole
+// burst could come. It takes no place.
 func (s *Shared) Left(now int64) (n, whole int64) {
 	t := s.terms.Load()
 	if t == nil {

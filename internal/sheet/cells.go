@@ -10,7 +10,7 @@ import (
 	"pmg/sms"
 )
 
-// maxDigits is how many digits of a number count: as many as it may have (ITU-T E.164).
+// maxDigits is the number of digits of a number that count: the maximum of ITU-T E.164.
 const maxDigits = 15
 
 // NetworkOf reads the network of a row, from its column or from those of MCC and MNC: a country alone where the MNC is empty, a
@@ -71,7 +71,7 @@ func isEach(mnc []byte) bool {
 // Ambiguous finds networks that a spreadsheet may have made of one another: 310-30 and 310-030.
 type Ambiguous map[sms.Network]int // the line of each, with an MNC of two digits
 
-// Add records a network with its line. It returns an error if the other form was there before.
+// Add records a network with its line. It returns an error if the other form was added before.
 func (a Ambiguous) Add(n sms.Network, line int) error {
 	short, isShort := n.Short()
 	if short == 0 {
@@ -94,8 +94,7 @@ func (a Ambiguous) Add(n sms.Network, line int) error {
 	return nil
 }
 
-// Prefixes returns the prefixes of a cell, of which there may be several, and ranges: each as its first and its last one, in
-// digits without + or 00.
+// Prefixes returns the prefixes and ranges in a cell: each as its first and last prefix, in digits without + or 00.
 func Prefixes(cell []byte) (all [][2][]byte, err error) {
 	one, ok, err := prefixOf(cell)
 	if err != nil || ok {
@@ -136,7 +135,7 @@ func Prefixes(cell []byte) (all [][2][]byte, err error) {
 // mostOfRange is how many prefixes a range of a row may have, where each is kept by itself.
 const mostOfRange = 10_000
 
-// Each gives take the prefixes of a cell one by one, and all that a range has.
+// Each calls take for each prefix of a cell, including all prefixes of a range.
 func Each(cell []byte, take func(prefix string) error) error {
 	all, err := Prefixes(cell)
 	if err != nil {
@@ -175,7 +174,7 @@ func severalOf(part []byte) ([][]byte, error) {
 	return fields, nil
 }
 
-// prefixOf reads one prefix. It reports false for a cell that is another thing: several, or a range.
+// prefixOf reads one prefix. It reports false for a cell with several prefixes, or a range.
 func prefixOf(cell []byte) (digits []byte, ok bool, err error) {
 	text := bytes.TrimSpace(cell)
 	digits = bytes.TrimPrefix(text, []byte{'+'})

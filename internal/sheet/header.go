@@ -11,9 +11,9 @@ import (
 // The columns that are read. Each may have other names in a header.
 const (
 	Number    = "number"  // one number, or the name of a sender
-	Prefix    = "prefix"  // all numbers that begin so
+	Prefix    = "prefix"  // all numbers that begin with the prefix
 	From      = "from"    // with To: all numbers that begin with something between
-	To        = "to"      // as many digits as From
+	To        = "to"      // end of the range: as many digits as From
 	Network   = "network" // MCC and MNC
 	MCC       = "mcc"
 	MNC       = "mnc"
@@ -25,7 +25,7 @@ const (
 	Ignored   = "ignore" // any column else
 )
 
-// spelled are what suppliers call columns, as plain returns them.
+// spelled are the names that suppliers use for columns, as plain returns them.
 var spelled = map[string]string{
 	"prefix": Prefix, "code": Prefix, "dialcode": Prefix, "dialingcode": Prefix, "numberprefix": Prefix, "e164": Prefix,
 	"e164prefix": Prefix, "prefixes": Prefix, "dialprefix": Prefix,
@@ -51,10 +51,10 @@ var spelled = map[string]string{
 	"currency": Currency, "curr": Currency, "ccy": Currency,
 }
 
-// A Header is what is known of the columns.
+// A Header is the knowledge about the columns of a table.
 type Header struct {
 	Columns  []string
-	Currency string // that the header names beside the price, as in Rate (EUR); empty: none
+	Currency string // currency that the header names beside the price, as in Rate (EUR); empty: no currency
 	only     bool   // each row has one field, whatever its place
 }
 
@@ -118,7 +118,7 @@ func headerOf(f *Form, fields [][]byte) (h *Header, isHeader bool, err error) {
 	return &Header{Columns: columns}, false, f.Check(columns)
 }
 
-// columnOf returns what a column is by its name, Ignored if that is not wanted.
+// columnOf returns the column that has a name, Ignored if it is not wanted.
 func (h *Header) columnOf(name string, f *Form, several bool) string {
 	column := f.Spelled[name]
 	if column == "" && several {
@@ -178,7 +178,7 @@ func isNumber(field []byte) bool {
 
 func isAll(field []byte) bool { return string(field) == "*" }
 
-// CheckColumns returns what is wrong with columns as an option names them, nil if nothing is.
+// CheckColumns returns the error of columns that an option names, nil if they are valid.
 func CheckColumns(columns, wanted []string, check func([]string) error) error {
 	all := append(slices.Clone(wanted), Ignored)
 	for i, c := range columns {
@@ -195,7 +195,7 @@ func CheckColumns(columns, wanted []string, check func([]string) error) error {
 	return check(columns)
 }
 
-// CheckNetwork returns what is wrong with the columns of networks.
+// CheckNetwork returns the error of the columns of networks.
 func CheckNetwork(columns []string) error {
 	has := func(name string) bool { return slices.Contains(columns, name) }
 	switch {

@@ -50,7 +50,7 @@ func readPrefixes(from io.Reader, p *textfile.Problems) (prefixes []string, err 
 			cell = cell[1:]
 		}
 		if isDigits(cell) {
-			return take(string(cell)) // also a national one, with a 0 in front
+			return take(string(cell)) // also a national prefix, with a 0 in front
 		}
 		return Each(cell, take)
 	})

@@ -1,8 +1,8 @@
-// Package sheet reads tables as suppliers send them: CSV with any separator, quotes as in RFC 4180, a header in the words of the
-// supplier, further columns, and rows without fields. Tables of networks, lists of prices, lists of numbers and the prefixes of
-// routes are read by it.
+// Package sheet reads tables as suppliers send them: CSV with any separator, quotes as in RFC 4180, a header
+// in the words of the supplier, further columns, and rows without fields. Tables of networks, lists of
+// prices, lists of numbers and the prefixes of routes are read with this package.
 //
-// What a cell means to a person is what is read, or the row is refused with its line.
+// A cell is read as a person understands it; otherwise the row is refused with its line.
 //
 // # Start reading
 //
@@ -22,36 +22,36 @@ import (
 	"pmg/internal/textfile"
 )
 
-// FirstRows is how many rows of a table are kept in words, so that a person sees how they were understood.
+// FirstRows is the number of a table's first rows that are stored as text, so that a person sees how they were parsed.
 const FirstRows = 3
 
 // MaxColumns is how many columns a table may have.
 const MaxColumns = 64
 
-// Latin1 is the charset of tables that are not in UTF-8. It is that of Windows, which has all characters of ISO 8859-1.
+// Latin1 is the charset of tables that are not in UTF-8. It is the charset of Windows, which has all characters of ISO 8859-1.
 const Latin1 = "latin1"
 
 // A Form says how a table is read.
 type Form struct {
-	Columns  []string // what the columns are; empty: the header says so
+	Columns  []string // names of the columns, in order; empty: the header names them
 	Charset  string   // Latin1, or UTF-8
-	Wanted   []string // columns that are read; the others are ignored
+	Wanted   []string // columns that are read; other columns are ignored
 	Spelled  map[string]string
-	Beside   map[string]string          // further names of columns, where there are several: alone each may be an entry
-	Default  func(columns int) []string // what the columns are without a header; nil: not known
-	Only     string                     // the column of a table without a header, each row of which has one field; empty: none
+	Beside   map[string]string          // further names of columns, if a table has several: alone each may be an entry
+	Default  func(columns int) []string // returns the columns of a table without a header; nil: unknown
+	Only     string                     // the column of a table without a header whose rows have one field; empty: no column
 	Example  string                     // a header
 	Check    func(columns []string) error
-	Shorter  bool // rows may lack columns at their end
-	Comments bool // a comment may follow the fields: what is behind a '#' that is not within quotes
+	Shorter  bool // rows may lack columns at the end
+	Comments bool // a comment may follow the fields, after a '#' that is not within quotes
 	MaxRows  int
-	HasPrice bool // its header names a price
+	HasPrice bool // the header names a price
 }
 
-// Full is the error of a row for which there is no room. Nothing behind it is read.
+// Full is the error of a row for which there is no room. The rows after it are not read.
 type Full string
 
-// Error says for what there is no room.
+// Error names the rows for which there is no room.
 func (f Full) Error() string { return string(f) }
 
 // A Row is a row of a table.
@@ -69,7 +69,7 @@ func (r *Row) Get(column string) []byte {
 	return nil
 }
 
-// Has reports whether there is a column.
+// Has reports whether the table has a column.
 func (r *Row) Has(column string) bool { return slices.Contains(r.columns, column) }
 
 // A reader makes rows of lines.
@@ -84,8 +84,7 @@ type reader struct {
 	room    [MaxColumns][]byte
 }
 
-// Read passes the rows of a table to take, whose errors become problems. It returns what the header says, and how many lines
-// there are.
+// Read passes the rows of a table to take, whose errors become problems. It returns the header, and the number of lines.
 func Read(from io.Reader, p *textfile.Problems, f *Form, take func(*Row) error) (h *Header, lines int, err error) {
 	r := &reader{form: f, p: p, take: take}
 	lines, err = textfile.Read(from, p, r.line)
@@ -95,7 +94,7 @@ func Read(from io.Reader, p *textfile.Problems, f *Form, take func(*Row) error) 
 	return r.header, lines, err
 }
 
-// line reads a line. It reports whether the next one is to be read.
+// line reads a line. It reports whether reading continues.
 func (r *reader) line(line []byte, number int) bool {
 	if r.form.Comments {
 		line = withoutComment(line)
@@ -140,7 +139,7 @@ func (r *reader) line(line []byte, number int) bool {
 	return true
 }
 
-// goesOn records the problem of a row, and reports whether those behind it are read.
+// goesOn records the problem of a row, and reports whether reading continues.
 func (r *reader) goesOn(err error, line []byte, number int) bool {
 	var full Full
 	if errors.As(err, &full) {
@@ -185,7 +184,7 @@ func only(fields [][]byte) ([][]byte, error) {
 	return full, nil
 }
 
-// withoutComment returns a line without what is behind a '#' that is not within quotes.
+// withoutComment returns a line without the comment, which begins with a '#' outside of quotes.
 func withoutComment(line []byte) []byte {
 	if bytes.IndexByte(line, '#') < 0 {
 		return line
@@ -202,7 +201,7 @@ func withoutComment(line []byte) []byte {
 	return line
 }
 
-// least returns how many columns a row has at least: up to the last one that each row needs.
+// least returns the least number of columns of a row: up to the last column that each row needs.
 func (r *reader) least() int {
 	n := 0
 	for i, c := range r.header.Columns {

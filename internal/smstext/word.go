@@ -14,7 +14,7 @@ import (
 // MostTyped is how many octets of a text Typed reads: a header and some hundred characters.
 const MostTyped = 512
 
-// longestWord is how many octets a text has at most, without what is around it, that is taken as a word.
+// longestWord is the limit in octets of a text that counts as a word, without blanks and marks around it.
 const longestWord = 80
 
 // Typed returns what a person has typed, or the beginning of it. A text whose alphabet is not known, or that came as data, is
@@ -55,8 +55,9 @@ func ascii(octets []byte, step, from int) (string, bool) {
 	return string(text), true
 }
 
-// Word returns a text as it is compared with a word: in capitals, composed, with letters of the usual width, one blank between
-// its words, and without blanks and marks of any kind around it. It is "" for a text that is longer than words are.
+// Word returns a text in the form for comparison with a word: in capitals, composed, with letters of the
+// usual width, one blank between its words, and without blanks and marks of any kind around it. It is "" for
+// a text that is longer than words are.
 func Word(text string) string {
 	text = strings.TrimFunc(text, isNoLetter)
 	if len(text) > longestWord {
@@ -87,7 +88,7 @@ func cutAt(text string) int {
 func folded(text string) string {
 	return strings.Map(func(c rune) rune {
 		switch {
-		case unicode.Is(unicode.Cf, c) || c >= 0xfe00 && c <= 0xfe0f: // how the text around it is set
+		case unicode.Is(unicode.Cf, c) || c >= 0xfe00 && c <= 0xfe0f: // characters that control how the text around them is set
 			return -1
 		case unicode.Is(unicode.Pd, c):
 			return '-'

@@ -27,7 +27,7 @@ func TakeHanded(getenv func(string) string, pid int) (handed map[string][]Listen
 	handed = map[string][]Listening{}
 	names := strings.Split(getenv("LISTEN_FDNAMES"), ":")
 	for i := range n {
-		fd, name := first+i, "unknown" // as systemd calls those without a name
+		fd, name := first+i, "unknown" // the name that systemd uses for sockets without a name
 		if i < len(names) && names[i] != "" {
 			name = names[i]
 		}
@@ -64,7 +64,7 @@ func adopt(fd int) (netip.AddrPort, error) {
 // Listener gives the socket to package net.
 func (l Listening) Listener() (net.Listener, error) {
 	f := os.NewFile(uintptr(l.FD), "")
-	defer f.Close() // package net has a descriptor of its own
+	defer f.Close() // package net uses a duplicate of the descriptor
 	n, err := net.FileListener(f)
 	if err != nil {
 		return nil, fmt.Errorf("cannot use the socket %v that was handed over: %w", l.Addr, err)
@@ -81,7 +81,7 @@ func (l Listening) Share() (net.Listener, error) {
 	return Listening{FD: fd, Addr: l.Addr}.Listener()
 }
 
-// Is reports whether Listen would listen on the socket's address if it were given this one.
+// Is reports whether Listen would listen on the socket's address if it were called with address.
 func (l Listening) Is(address string) bool {
 	a, err := net.ResolveTCPAddr("tcp", address)
 	if err != nil || a.Port != 0 && a.Port != int(l.Addr.Port()) {

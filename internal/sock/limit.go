@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// DescriptorLimit returns how many descriptors the process may have open. First it raises
-// the soft limit to the hard limit, if the system allows it.
+// DescriptorLimit returns the limit of open descriptors of the process. First it raises the soft limit to the
+// hard limit, if the system allows it.
 func DescriptorLimit() int {
 	var r unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &r); err != nil {

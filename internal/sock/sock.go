@@ -96,7 +96,7 @@ func duplicate(c syscall.Conn) (fd int, err error) {
 	return fd, err
 }
 
-// Peek reads from a non-blocking socket, and leaves there what it has read.
+// Peek reads from a non-blocking socket, and leaves the octets in the socket.
 func Peek(fd int, b []byte) (n int, err error) {
 	for {
 		if n, _, err = unix.Recvfrom(fd, b, unix.MSG_PEEK); err != unix.EINTR {

@@ -1,6 +1,6 @@
 package sortedset
 
-// RunSize is how many items are sorted at a time. It takes less than 10 ms.
+// RunSize is the number of items that are sorted at a time. Sorting them takes less than 10 ms.
 const RunSize = 1 << 16
 
 // A Run returns its items in the order of their keys, one at each call, and reports whether there was one.
@@ -16,7 +16,7 @@ type head[T any] struct {
 // Merge calls take with the items of all runs in the order of their keys. before reports which of two items with the same key
 // comes first. rest gives up the processor for a moment. No run is empty.
 func Merge[T any](runs []Run[T], before func(a, b T) bool, take func(uint64, T), rest func()) {
-	heads := make([]head[T], len(runs)) // a heap, whose first item is the next one
+	heads := make([]head[T], len(runs)) // a heap, whose first item is the smallest
 	for i := len(runs) - 1; i >= 0; i-- {
 		key, item, _ := runs[i]()
 		sift(heads, i, head[T]{key, item, runs[i]}, before)

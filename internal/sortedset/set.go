@@ -13,7 +13,7 @@ import (
 
 // What a set is made of.
 const (
-	blockSize = 64 // numbers behind one of the index: a look-up reads two or three lines of the cache
+	blockSize = 64 // numbers after each entry of the index: a look-up reads two or three lines of the cache
 	slabBits  = 20
 	slabSize  = 1 << slabBits // octets
 )
@@ -31,7 +31,7 @@ type Set struct {
 	slabs [][]byte
 	n     int
 
-	block []uint64 // the last one, while numbers are added
+	block []uint64 // the last block, while numbers are added
 }
 
 // Floor returns the greatest number of the set that is not greater than key, and how many smaller ones there are. It reports

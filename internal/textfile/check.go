@@ -9,9 +9,9 @@ import (
 
 // A Summary is what a command that checks files says of one.
 type Summary struct {
-	Counts  string   // what the file has
-	First   []string // its first rows, as they were understood
-	Remarks []string // rows without effect, and what else an operator should look at
+	Counts  string   // summary of the file's contents
+	First   []string // first rows, as they were parsed
+	Remarks []string // rows without effect, and other facts that an operator should see
 	Octets  int      // memory that the rows take; 0: not measured
 }
 

@@ -10,7 +10,7 @@ import (
 // that is in it outside of quotes.
 func SeparatorOf(line []byte) byte {
 	if bytes.IndexByte(line, '"') >= 0 {
-		parts := bytes.Split(line, []byte{'"'}) // each second one is within quotes
+		parts := bytes.Split(line, []byte{'"'}) // every second part is within quotes
 		outside := line[:0:0]
 		for i := 0; i < len(parts); i += 2 {
 			outside = append(outside, parts[i]...)

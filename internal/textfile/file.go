@@ -24,18 +24,18 @@ type File[T any] struct {
 	reloads, faults atomic.Int64
 	problem         atomic.Pointer[string] // nil: none
 
-	mu     sync.Mutex  // one reader of the file
-	last   os.FileInfo // guarded by mu: of the file that was read last
-	seen   os.FileInfo // guarded by mu: of one that is other than last; nil: none is
+	mu     sync.Mutex  // locks reading of the file
+	last   os.FileInfo // guarded by mu: info of the file that was last read
+	seen   os.FileInfo // guarded by mu: info of a file other than last; nil: no other file was seen
 	since  time.Time   // guarded by mu: when seen was seen first
-	failed error       // guarded by mu: why the file that was read last is not in force
+	failed error       // guarded by mu: the reason why the file that was last read is not in force
 }
 
 // Open returns a file that read has read the first time. check returns why what was read may not take the place of what was read
 // before.
 func Open[T any](k Kind, path string, read func() (*T, error), check func(before, next *T) error) (*File[T], error) {
 	f := &File[T]{kind: k, path: path, read: read, check: check}
-	f.last, _ = os.Stat(path) // read says what is wrong
+	f.last, _ = os.Stat(path) // read reports errors
 	t, err := read()
 	if err != nil {
 		return nil, err
@@ -85,7 +85,7 @@ func (f *File[T]) refresh(now time.Time) (reloaded bool, err error) {
 		err = f.check(f.InForce(), next)
 	}
 	after, gone := os.Stat(f.path)
-	if gone != nil || !same(after, info) { // it was written meanwhile
+	if gone != nil || !same(after, info) { // the file was written meanwhile
 		f.seen, f.since = after, now
 		return false, f.failed
 	}
@@ -121,9 +121,9 @@ func (f *File[T]) Report(err error) bool {
 
 // A Condition is how a file is followed.
 type Condition struct {
-	Reloads int64  // how often it was read again
-	Faults  int64  // how often it had a new problem
-	Problem string // why the file as it is now is not in force, "" if it is
+	Reloads int64  // number of times that the file was read again
+	Faults  int64  // number of new problems of the file
+	Problem string // the reason why the present version of the file is not in force; "": it is in force
 }
 
 // Condition returns how the file is followed.

@@ -24,8 +24,8 @@ const mostShown = 10
 
 // A Kind is what files are for.
 type Kind struct {
-	Name  string // as errors name one: list
-	Check string // the command that shows what is wrong with one; "": none does
+	Name  string // name of the kind, as in errors: list
+	Check string // the command that checks a file of the kind; "": no command does
 }
 
 // A Problem is a line that cannot be read.

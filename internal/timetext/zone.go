@@ -2,7 +2,7 @@ package timetext
 
 import (
 	"time"
-	_ "time/tzdata" // for machines that have none
+	_ "time/tzdata" // time zones, for machines that have no files of zones
 )
 
 // LoadZone returns the zone with a name, and reports whether there is one. "" is none, because a name was forgotten, and "Local"

@@ -16,7 +16,7 @@ import (
 type Files struct {
 	options Options
 	server  bool
-	seen    []string // the sums of the files when they were read
+	seen    []string // hashes of the files when they were read
 	current atomic.Pointer[loaded]
 }
 

@@ -14,7 +14,7 @@ import (
 // An Identity is the identity of a peer by its certificate, which a trusted authority has issued. The zero
 // Identity is nobody.
 type Identity struct {
-	names       []string // of the subject: its common name, DNS names, e-mail addresses and URIs
+	names       []string // names of the subject: its common name, DNS names, e-mail addresses and URIs
 	fingerprint string
 }
 

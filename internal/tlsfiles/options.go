@@ -15,20 +15,20 @@ import (
 
 // Options say who a side of TLS is, and whom it trusts. Files are in PEM form.
 type Options struct {
-	Certificates []string // each with its chain; a server's is chosen by the name that its client asks for
+	Certificates []string // files of certificates, each with its chain; a server selects one by the name that the client asks for
 	Keys         []string // of the certificates, in the same order
 	// a file with the authorities that peers' certificates must be of; "": a client trusts the system's, a server asks for none
 	Authorities string
 	Require     bool     // server: a client must have a certificate
-	ServerName  string   // client: the name that the server's certificate must have; "": that of Config
-	Pins        []string // client: the server's public key must have one of these, as Pin returns it
+	ServerName  string   // client: the name that the server's certificate must have; "": the name in Config
+	Pins        []string // client: pins, as Pin returns them; the server's public key must match one
 	Oldest      uint16   // version
 	Insecure    bool     // client: any certificate is taken
 }
 
 // An OptionError is what is wrong with one of the options.
 type OptionError struct {
-	Option string // its name in a connector's section tls
+	Option string // name of the option in a connector's section tls
 	Err    error
 }
 
@@ -43,7 +43,7 @@ func (e *OptionError) Unwrap() error { return e.Err }
 func Load(o *Options, server bool) (config *tls.Config, expires time.Time, err error) {
 	config = &tls.Config{
 		MinVersion: o.Oldest, ServerName: o.ServerName, InsecureSkipVerify: o.Insecure,
-		DynamicRecordSizingDisabled: true, // a batch of PDUs is one record
+		DynamicRecordSizingDisabled: true, // a batch of PDUs is sent as one record
 	}
 	if len(o.Certificates) != len(o.Keys) {
 		return nil, expires, &OptionError{

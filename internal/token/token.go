@@ -17,7 +17,7 @@ import (
 // New returns a random token of 256 bits. A token has a prefix, by which people and scanners for secrets know it.
 func New() string {
 	b := make([]byte, sha256.Size)
-	_, _ = rand.Read(b) // it ends the program rather than fail
+	_, _ = rand.Read(b) // rand.Read ends the program rather than fail
 	return "pmg_" + base64.RawURLEncoding.EncodeToString(b)
 }
 

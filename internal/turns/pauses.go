@@ -9,7 +9,7 @@ import (
 // Bounds on work that costs by what is asked for.
 const (
 	pauseFactor = 4               // how much longer an owner pauses behind a piece of work than that took
-	shortTime   = time.Second / 4 // of one behind which he does not pause
+	shortTime   = time.Second / 4 // an owner does not pause after a piece that took less than this time
 )
 
 // Pauses are turns for work that costs by what is asked for, such as the days of statistics: an owner pauses behind a piece by

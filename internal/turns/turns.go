@@ -20,12 +20,12 @@ type Turns[Owner comparable] struct {
 	most    int // how much may wait
 	waits   int
 	waiting map[Owner][]*waiter // in order of arrival
-	order   []Owner             // of waiting, in the order of their turns
+	order   []Owner             // owners in waiting, in the order of their turns
 }
 
 // A waiter is work that waits.
 type waiter struct {
-	decided chan struct{} // closed when it may run, or may not
+	decided chan struct{} // closed when the work may run, or is refused
 	refused bool
 }
 
@@ -47,7 +47,7 @@ func (t *Turns[Owner]) Take(owner Owner, gone <-chan struct{}) bool {
 		t.leave(owner, w)
 	}
 	select {
-	case <-gone: // in either case, so that no work is done for nobody
+	case <-gone: // gone is checked in either case, so that no work is done for a caller that has left
 		if w.runs() {
 			t.Give()
 		}
@@ -134,7 +134,7 @@ func (t *Turns[Owner]) Give() {
 	owner := t.order[0]
 	close(t.waiting[owner][0].decided)
 	t.order = append(t.order[1:], owner)
-	t.remove(owner, 0) // also from order, if it was the last
+	t.remove(owner, 0) // removes the owner from order, too, if this was the owner's last piece
 }
 
 // Waiting returns how much work waits.
@@ -152,6 +152,6 @@ func Network(addr netip.Addr) netip.Prefix {
 	if addr.Is6() {
 		bits = 48
 	}
-	p, _ := addr.Prefix(bits) // that of no address is that of no address
+	p, _ := addr.Prefix(bits) // the prefix of an invalid address is invalid
 	return p
 }

@@ -7,10 +7,10 @@ package window
 //	free ─► slot ─► slot             those that were removed, by next
 type table[V any] struct {
 	keep   int      // slots that may be in use
-	heads  []uint32 // a power of 2 of them
+	heads  []uint32 // heads of the buckets, whose number is a power of 2
 	pieces []*[pieceSize]slot[V]
-	used   int // slots that were ever in use
-	n      int // those that are
+	used   int // number of slots that were ever in use
+	n      int // number of slots that are in use
 
 	free, oldest, newest uint32
 }

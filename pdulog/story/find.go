@@ -17,47 +17,47 @@ import (
 // A Finder finds the stories of messages.
 type Finder struct {
 	Dir    string        // of the pdu logs
-	Events string        // directory of the events; "": they are not read
+	Events string        // directory of the events; "": events are not read
 	Most   int           // of how many messages the events and the store are asked
-	Room   int           // how many octets of lines are kept; 0: as many as there are
+	Room   int           // limit of octets of lines in memory; 0: no limit
 	Wide   bool          // messages are found that only the events know
-	Logs   *logfile.Logs // what is remembered of files between searches; nil: nothing
+	Logs   *logfile.Logs // index of files, which is kept between searches; nil: none
 
-	// Waiting returns where messages wait, as far as that is known; nil: it is not.
+	// Waiting returns the queue entries of messages, as far as they are known; nil: unknown.
 	Waiting func(ctx context.Context, ids []uint64) []operate.StoredMessage
 }
 
-// A Found is what a search has found.
+// A Found is the result of a search.
 type Found struct {
-	Lines   [][]byte  // of the pdu logs, in the order of their times
-	Stories []*Story  // in the order of their first lines
-	Cut     bool      // there are more messages: only the latest were followed
+	Lines   [][]byte  // lines of the pdu logs, in the order of their times
+	Stories []*Story  // stories, in the order of their first lines
+	Cut     bool      // more messages were found: only the latest were followed
 	Late    bool      // the context ended before all files were read
-	From    time.Time // the time back to which messages were searched; zero: as far as there are files
+	From    time.Time // start of the period that was searched; zero: all files were searched
 }
 
 // A Query says which messages are meant.
 type Query struct {
-	// the gateway's id, the UUID in its place, an SMSC's id, a client's reference, or a number; "": the latest messages
+	// What is the gateway's id, the same id as a UUID, an SMSC's id, a client's reference, or a number; "": the latest messages
 	What       string
-	IsID       bool     // it is no number, even if it has digits only
+	IsID       bool     // What is an id and no number, even if it has only digits
 	Account    string   // of messages with a number, and of the latest; "": all
-	Connectors []string // that these came or left by; none: all
-	Failed     bool     // of the latest, those that have failed
+	Connectors []string // connectors of the messages; none: all connectors
+	Failed     bool     // select only failed messages
 	Since      time.Time
 	Until      time.Time // exclusive
 }
 
-// Search finds messages. Digits are first taken for a number. Where ctx ends before all files were read, it returns
-// what it has found.
+// Search finds messages. Digits are first read as a number. If ctx ends before all files were read, Search
+// returns the messages found so far.
 func (f *Finder) Search(ctx context.Context, q Query) (*Found, error) {
-	if id, err := httpsms.ParseID(q.What); err == nil && !strings.EqualFold(q.What, sms.FormatID(id)) { // as clients have it
+	if id, err := httpsms.ParseID(q.What); err == nil && !strings.EqualFold(q.What, sms.FormatID(id)) { // the clients' form
 		ours := q
 		ours.What = sms.FormatID(id)
 		found, err := f.Search(ctx, ours)
 		if err != nil || found.Late || strings.Contains(q.What, "-") || slices.ContainsFunc(found.Stories, (*Story).known) {
 			return found, err
-		} // otherwise it may be an SMSC's id
+		} // a text without such a message may be an SMSC's id
 	}
 	digits, _ := number.Clean(q.What)
 	t := &pdulog.Trace{
@@ -79,7 +79,7 @@ func (f *Finder) Search(ctx context.Context, q Query) (*Found, error) {
 	return found, err
 }
 
-// known reports whether there is more than an id that was asked for.
+// known reports whether the story has more than the id that was searched for.
 func (s *Story) known() bool { return len(s.Steps) > 0 || s.Waits != nil }
 
 func (f *Finder) find(ctx context.Context, t *pdulog.Trace) (*Found, error) {
@@ -97,7 +97,7 @@ func (f *Finder) find(ctx context.Context, t *pdulog.Trace) (*Found, error) {
 			told.wanted = t
 		}
 		err := told.readEvents(ctx, f, t.Filter.Since)
-		if t.Also = told.unseen; err == nil && len(t.Also) > 0 && t.ID != "" { // a protocol whose receipts have no ids
+		if t.Also = told.unseen; err == nil && len(t.Also) > 0 && t.ID != "" { // the protocol's receipts contain no ids
 			lines, err = t.Trace(ctx, f.Dir)
 		}
 		if late = ctx.Err() != nil; err != nil && !late {

@@ -6,23 +6,23 @@ import (
 	"time"
 )
 
-// An Outcome is what has become of a message so far.
+// An Outcome is the present outcome of a message.
 type Outcome string
 
 // The outcomes.
 const (
-	Queued       Outcome = "queued"      // it waits in the gateway
-	OnItsWay     Outcome = "sent"        // it was sent, or a peer has taken it, and nothing more is known
-	Delivered    Outcome = "delivered"   // a receipt says so, or its client has taken it
-	Undelivered  Outcome = "undelivered" // a receipt says that it was not
-	Failed       Outcome = "failed"      // the gateway has refused it or given it up, or a peer has refused it
-	AcceptedOnly Outcome = "accepted"    // the gateway has accepted it, and nothing more is known
+	Queued       Outcome = "queued"      // the message waits in the gateway
+	OnItsWay     Outcome = "sent"        // the message was sent, or a peer has accepted it, and nothing more is known
+	Delivered    Outcome = "delivered"   // a receipt reports the delivery, or the client has accepted the message
+	Undelivered  Outcome = "undelivered" // a receipt reports that the message was not delivered
+	Failed       Outcome = "failed"      // the gateway has refused the message or given it up, or a peer has refused it
+	AcceptedOnly Outcome = "accepted"    // the gateway has accepted the message, and nothing more is known
 )
 
 // Failed reports whether the message did not arrive.
 func (o Outcome) Failed() bool { return o == Undelivered || o == Failed }
 
-// outcomeOf returns what the state in a receipt means, "" if it is not the last one.
+// outcomeOf returns the outcome that a state in a receipt means, "" if the state is not final.
 func outcomeOf(state string) Outcome {
 	switch strings.ToUpper(state) {
 	case "DELIVRD", "DELIVERED":
@@ -33,13 +33,13 @@ func outcomeOf(state string) Outcome {
 	return ""
 }
 
-// Outcome returns what has become of the message.
+// Outcome returns the outcome of the message.
 func (s *Story) Outcome() Outcome {
 	_, o := s.decisive()
 	return o
 }
 
-// decisive returns the step that says what has become of the message, and what; nil: none does.
+// decisive returns the step that determines the outcome of the message, and the outcome; nil: no step does.
 func (s *Story) decisive() (step *Step, o Outcome) {
 	for i := range s.Steps {
 		one, found := &s.Steps[i], Outcome("")
@@ -61,7 +61,7 @@ func (s *Story) decisive() (step *Step, o Outcome) {
 		case Ended:
 			found = endedOutcome(one.State)
 		}
-		isCopy := one.What == ReceiptSent || one.What == ReceiptEnded // of what an SMSC has reported, if it has
+		isCopy := one.What == ReceiptSent || one.What == ReceiptEnded // the receipt repeats an SMSC's receipt, if any
 		if found != "" && !(isCopy && step != nil && step.What == Reported) && !(one.What == Ended && o == Delivered) {
 			step, o = one, found
 		}
@@ -72,7 +72,7 @@ func (s *Story) decisive() (step *Step, o Outcome) {
 	return step, o
 }
 
-// endedOutcome returns what an event says.
+// endedOutcome returns the outcome that an event reports.
 func endedOutcome(state string) Outcome {
 	switch state {
 	case "joined", "cut":
@@ -89,8 +89,8 @@ func (s *Step) isToClient() bool {
 		strings.HasPrefix(s.Command, "http_call") || strings.HasPrefix(s.Command, "http_deliver")
 }
 
-// Headline says in words what has become of the message, what matters most first. means returns what the status of a step
-// means, or "".
+// Headline returns the outcome of the message as text, the most important facts first. means returns the
+// meaning of a step's status, or "".
 func (s *Story) Headline(now time.Time, means func(*Step) string) string {
 	step, o := s.decisive()
 	if step == nil {
@@ -196,7 +196,7 @@ func orElse(text, other string) string {
 	return text
 }
 
-// reported says what a receipt says.
+// reported adds the content of a receipt.
 func (h *headline) reported(s *Story, step *Step, o Outcome) {
 	state, by := step.State, ""
 	if step.What == ReceiptEnded {
@@ -214,7 +214,7 @@ func (h *headline) reported(s *Story, step *Step, o Outcome) {
 		h.say("Delivered %s%s", h.at(step), by)
 		return
 	}
-	if by = step.Connector; step.What != Reported { // no line of an SMSC's receipt was found, so it was perhaps made here
+	if by = step.Connector; step.What != Reported { // no line of an SMSC's receipt was found: the gateway may have made it
 		by = ""
 	}
 	why := map[string]string{
@@ -233,7 +233,7 @@ func (h *headline) reported(s *Story, step *Step, o Outcome) {
 	h.say("Not delivered %s: %s)", h.at(step), why)
 }
 
-// ended says what an event says.
+// ended adds the content of an event.
 func (h *headline) ended(s *Story, step *Step) {
 	by := orElse(step.Connector, "the peer")
 	switch step.State {
@@ -257,7 +257,7 @@ func (h *headline) ended(s *Story, step *Step) {
 	}
 }
 
-// decided says what plugins have made of it, besides a refusal, and its network.
+// decided adds the decisions of plugins about the message, except a refusal, and the message's network.
 func (h *headline) decided(s *Story) {
 	switch s.Verdict {
 	case "hold":
@@ -273,7 +273,7 @@ func (h *headline) decided(s *Story) {
 	}
 }
 
-// customer says what the client knows of it.
+// customer adds what the client knows of the message.
 func (h *headline) customer(s *Story) {
 	var last *Step
 	for i := range s.Steps {

@@ -9,62 +9,62 @@ import (
 	"pmg/pdulog"
 )
 
-// A Story is what became of a message.
+// A Story is the history of a message.
 type Story struct {
-	ID          string // "": the gateway has refused it
-	Account     string // of the client that it came from; "": it came from an SMSC, or no line says so
-	Source      string // its addresses as they came
+	ID          string // id of the message; "": the gateway has refused the message
+	Account     string // account of the client that submitted the message; "": an SMSC delivered it, or no line names the account
+	Source      string // addresses as they came
 	Destination string
 	Steps       []Step
-	Waits       *operate.StoredMessage // where it waits; nil: it does not, or that is not known
-	Ended       bool                   // a peer has taken it, or an event says how it ended
-	NoReceipt   bool                   // it was sent without asking for a receipt
+	Waits       *operate.StoredMessage // queue entry of the message; nil: the message does not wait, or that is not known
+	Ended       bool                   // a peer has accepted the message, or an event reports the outcome
+	NoReceipt   bool                   // the message was sent without a request for a receipt
 
-	Plugin, Verdict string // the plugin that decided last, and refuse, hold or change; "": none, or no event says so
+	Plugin, Verdict string // the plugin that decided last, and refuse, hold or change; "": no plugin, or no event names one
 	Tags            []string
-	Network         string // MCC and MNC; "": none, or no event says so
+	Network         string // MCC and MNC; "": no network, or no event names one
 }
 
-// A What is what happened in a step.
+// A What is the kind of a step.
 type What string
 
-// What happens to a message.
+// The kinds of steps.
 const (
-	Accepted       What = "accepted"        // the gateway took it from its client or an SMSC
+	Accepted       What = "accepted"        // the gateway accepted the message from a client or an SMSC
 	Refused        What = "refused"         // the gateway did not
-	Sent           What = "sent"            // it was sent to a peer
-	Answered       What = "answered"        // the peer did not take it
-	Taken          What = "taken"           // the peer took it
-	Reported       What = "reported"        // an SMSC sent a receipt for it
-	ReceiptSent    What = "receipt_sent"    // its client was sent a receipt
-	ReceiptTaken   What = "receipt_taken"   // and took it
-	ReceiptRefused What = "receipt_refused" // and did not
-	ReceiptEnded   What = "receipt_ended"   // how a receipt ended of which no line was found, by its event
-	NotDone        What = "not_done"        // its client asked about it, or for a change, and the gateway refused
-	Ended          What = "ended"           // how the message ended, by its event
+	Sent           What = "sent"            // the message was sent to a peer
+	Answered       What = "answered"        // the peer did not accept the message
+	Taken          What = "taken"           // the peer accepted the message
+	Reported       What = "reported"        // an SMSC sent a receipt for the message
+	ReceiptSent    What = "receipt_sent"    // a receipt was sent to the client
+	ReceiptTaken   What = "receipt_taken"   // the client accepted the receipt
+	ReceiptRefused What = "receipt_refused" // the client did not accept the receipt
+	ReceiptEnded   What = "receipt_ended"   // outcome of a receipt of which no line was found, from the event
+	NotDone        What = "not_done"        // the client queried or wanted to change the message, and the gateway refused
+	Ended          What = "ended"           // outcome of the message, from the event
 )
 
-// A Step is one of the things that happened to a message. Fields that its What has no use for are empty.
+// A Step is an event in the history of a message. Fields without a meaning for the step's What are empty.
 type Step struct {
 	At        time.Time
 	What      What
 	Account   string // of the client that the step is about
 	Connector string // the peer's, or for events an account that receives
-	Instance  int    // of the connector; 0: no line says so
+	Instance  int    // instance of the connector; 0: no line names it
 	Status    pdulog.Status
-	PeerID    string // that an SMSC gave the message
-	State     string // that a receipt or an event says
-	Error     string // that a receipt says
-	Reason    string // why the gateway has refused it, or an operation, in words; "": no line says so
-	Delivery  string // what a receipt said, of a step made of its event
+	PeerID    string // id that an SMSC gave the message
+	State     string // state that a receipt or an event reports
+	Error     string // error that a receipt reports
+	Reason    string // reason as text why the gateway has refused the message or an operation; "": no line has one
+	Delivery  string // content of the receipt, for a step made of the receipt's event
 
-	Line    []byte // of the pdu log; nil: it is made of an event
+	Line    []byte // line of the pdu log; nil: the step is made of an event
 	Command string // of that line
 }
 
 const stamp = "2006-01-02T15:04:05.000Z"
 
-// Says returns the step in words.
+// Says returns the step as text.
 func (s *Step) Says() string {
 	switch s.What {
 	case Accepted:
@@ -96,7 +96,7 @@ func (s *Step) Says() string {
 	return s.State
 }
 
-// String returns the step in words with its time, and with its status and the SMSC's id if it has these.
+// String returns the step as text with its time, and with its status and the SMSC's id if the step has them.
 func (s *Step) String() string {
 	text := s.Says()
 	if s.What == Taken && s.PeerID != "" {
@@ -108,7 +108,7 @@ func (s *Step) String() string {
 	return text + " at " + s.At.UTC().Format(stamp)
 }
 
-// Waiting says in words where the message waits, "" if it does not.
+// Waiting returns as text where the message waits, "" if it does not wait.
 func (s *Story) Waiting() string {
 	switch m := s.Waits; {
 	case m == nil || s.Ended:
@@ -124,7 +124,7 @@ func (s *Story) Waiting() string {
 	}
 }
 
-// IsOpen reports whether it is not known what followed the last step.
+// IsOpen reports whether the outcome after the last step is unknown.
 func (s *Story) IsOpen() bool {
 	return !s.Ended && (len(s.Steps) == 0 || s.Steps[len(s.Steps)-1].What != Refused)
 }

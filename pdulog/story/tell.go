@@ -17,18 +17,18 @@ import (
 )
 
 type teller struct {
-	all      []*Story // in the order of their first lines
+	all      []*Story // stories, in the order of their first lines
 	by       map[string]*Story
-	receipts map[string]*Story  // of ids of receipts to clients: their messages
-	peers    map[string][]given // of SMSCs' ids: the messages that got them
+	receipts map[string]*Story  // stories by id of a receipt to a client
+	peers    map[string][]given // messages by the id that an SMSC gave them
 	to       map[string]string  // of our ids: the recipients
-	open     map[request]*Story // of requests to peers that were not answered yet
-	calls    map[request]*Story // of calls of webhooks that are not answered yet
-	asked    map[request]asked  // requests of peers that were not answered yet
+	open     map[request]*Story // stories by unanswered request to a peer
+	calls    map[request]*Story // stories by unanswered call of a webhook
+	asked    map[request]asked  // unanswered requests of peers
 	unseen   []string           // ids of receipts of which no line was found
 
-	wanted *pdulog.Trace // finds messages that only the events know; nil: they are not found
-	cut    bool          // there were too many of those
+	wanted *pdulog.Trace // finds messages that only events name; nil: such messages are not searched
+	cut    bool          // some messages that only events name were dropped, because they are too many
 }
 
 // A request is known by its session and its sequence.
@@ -38,13 +38,13 @@ type request struct {
 	sequence  uint32
 }
 
-// An asked is what a request to take a message says of it.
+// An asked is the information in a request to accept a message.
 type asked struct {
 	source string
 	to     []string
 }
 
-// An event is what is read of a line of the events.
+// An event is the part of an event's line that is read.
 type event struct {
 	ID, Kind, State, About, Delivery, Account, Source, Destination string
 	Peer                                                           string `json:"smsc_id"`
@@ -97,8 +97,9 @@ func (t *teller) addPeer(e *pdulog.Entry) {
 	}
 }
 
-// givenID returns the message that a receipt is about which names an SMSC's id: of several the one that got it last before,
-// from the same SMSC and with the same recipient, because ids may begin again.
+// givenID returns the message of a receipt that names an SMSC's id. Of several messages it is the one that
+// got the id last before the receipt, from the same SMSC and with the same recipient, because ids may begin
+// again.
 func (t *teller) givenID(e *pdulog.Entry, id string) (message string) {
 	best, at := -1, time.Time{}
 	for _, g := range t.peers[id] {
@@ -131,14 +132,14 @@ func (t *teller) of(id string) *Story {
 	return t.by[id]
 }
 
-// know records an id that was asked for, of which the pdu logs may have no line any more.
+// know records an id of the search, of which the pdu logs may no longer have a line.
 func (t *teller) know(id string) {
 	if id = strings.ToLower(id); len(t.all) == 0 && isID(id) {
 		t.of(id)
 	}
 }
 
-// forget drops what was taken for a message and is a receipt.
+// forget drops an id that was considered a message and is a receipt.
 func (t *teller) forget(id string) {
 	if s := t.by[id]; s != nil {
 		delete(t.by, id)
@@ -162,7 +163,7 @@ func (s *Story) step(e *pdulog.Entry, what What, more func(*Step)) {
 		more(&one)
 	}
 	if what == Accepted && !slices.ContainsFunc(s.Steps, func(other Step) bool { return other.What == Accepted }) {
-		s.Steps = slices.Insert(s.Steps, 0, one) // a message may leave before its answer is logged
+		s.Steps = slices.Insert(s.Steps, 0, one) // a message may leave before the answer to its client is logged
 		return
 	}
 	s.Steps = append(s.Steps, one)
@@ -179,7 +180,7 @@ func (t *teller) add(e *pdulog.Entry) {
 	case e.IsOperation():
 		t.operated(e, id)
 	case isAnswer && !e.Received:
-		if a, known := t.asked[key]; known || len(e.Account) > 0 { // otherwise it is the answer to an SMSC's receipt
+		if a, known := t.asked[key]; known || len(e.Account) > 0 { // otherwise the answer belongs to an SMSC's receipt
 			delete(t.asked, key) // another request may have this number
 			t.answered(e, cmp.Or(id, e.PeerID()), status, a)
 		}
@@ -288,7 +289,7 @@ func (t *teller) reported(e *pdulog.Entry, ids []string, state string) {
 	}
 }
 
-// readEvents adds what the events say of the first stories.
+// readEvents adds the information of events to the first stories.
 func (t *teller) readEvents(ctx context.Context, f *Finder, since time.Time) error {
 	logs := f.Logs
 	if logs == nil {
@@ -348,7 +349,7 @@ func (t *teller) walkEvents(ctx context.Context, walk *logfile.Walk, keys []logf
 	return found, err
 }
 
-// wants reports whether an event is about a message that is looked for.
+// wants reports whether an event is about a message of the search.
 func (t *teller) wants(e *event) bool {
 	w := t.wanted
 	switch {
@@ -383,7 +384,7 @@ func (t *teller) event(e *event) {
 	s.Source, s.Destination = cmp.Or(s.Source, e.Source), cmp.Or(s.Destination, e.Destination)
 	s.Plugin, s.Verdict, s.Tags = e.Plugin, e.Verdict, e.Tags
 	s.Network, _ = e.Network.(string)
-	if e.State == "sent" && s.Ended { // the peer's answer says so
+	if e.State == "sent" && s.Ended { // the peer's answer already reports the state
 		return
 	}
 	s.Ended = true

@@ -1,4 +1,4 @@
-// Package answers keeps what a plugin has answered about numbers, so that it is asked once about each for a while.
+// Package answers caches a plugin's answers about numbers, so that the plugin is asked only once about each number for a while.
 //
 // # Start reading
 //
@@ -13,14 +13,14 @@ import (
 	"pmg/sms"
 )
 
-// An Answer is what is known of a number.
+// An Answer is the known facts about a number.
 type Answer struct {
 	Network sms.Network // 0: nothing else than the table says
-	Code    sms.Code    // why messages to it are refused; sms.OK: they are not
+	Code    sms.Code    // code with which messages to the number are refused; sms.OK: they are not refused
 	Why     string
-	Held    bool          // an operator decides about them
-	Keep    time.Duration // how long it may be kept; 0: as long as others
-	Failure error         // nobody has answered; the rest is what was to be done then. It is not kept
+	Held    bool          // messages to the number wait for an operator's decision
+	Keep    time.Duration // time for which the answer is cached; 0: the usual time
+	Failure error         // nobody has answered; the other fields are the fallback, and the answer is not cached
 }
 
 // A timed answer counts until a time of the clock of the caller.
@@ -29,27 +29,27 @@ type timed struct {
 	Answer
 }
 
-// A question is under way; those who have the same wait for its answer.
+// A question is a question that is running; callers with the same question wait for its answer.
 type question struct {
 	done   chan struct{}
 	answer Answer
 }
 
-// Answers are those of one plugin. They are safe for concurrent use. There are two halves, and when the new one is full, the
-// old one is forgotten: what is asked for often stays.
+// Answers are the answers of one plugin. They are safe for concurrent use. There are two halves. When the new
+// half is full, the old half is dropped, so that answers in frequent use stay.
 type Answers struct {
 	longest time.Duration
 	half    int
 
 	mu     sync.Mutex
-	newer  map[uint64]timed // half of them at most
-	older  map[uint64]timed // as many
+	newer  map[uint64]timed // newer answers, at most half of the entries
+	older  map[uint64]timed // older answers, at most as many
 	asking map[uint64]*question
 
 	known, asked atomic.Int64
 }
 
-// New returns what keeps at most so many answers, each for at most as long.
+// New returns an empty cache of at most most answers, each for at most longest.
 func New(most int, longest time.Duration) *Answers {
 	return &Answers{
 		longest: longest, half: max(most/2, 1),
@@ -63,7 +63,7 @@ const (
 	mostDigits  = 15
 )
 
-// KeyOf returns the key of an international number. It reports false for what is none.
+// KeyOf returns the key of an international number. It reports false if digits are no such number.
 func KeyOf(digits []byte) (key uint64, ok bool) {
 	if len(digits) < leastDigits || len(digits) > mostDigits {
 		return 0, false
@@ -77,7 +77,7 @@ func KeyOf(digits []byte) (key uint64, ok bool) {
 	return key, digits[0] != '0'
 }
 
-// Known returns the answer about a number that is kept.
+// Known returns the cached answer about a number.
 func (a *Answers) Known(key uint64, now int64) (Answer, bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -102,7 +102,7 @@ func (a *Answers) add(key uint64, k timed) {
 	a.newer[key] = k
 }
 
-// Ask returns the answer about a number, which it asks for unless somebody does so already.
+// Ask returns the answer about a number. It asks the question, unless another caller is already asking.
 func (a *Answers) Ask(key uint64, now int64, ask func() Answer) Answer {
 	a.mu.Lock()
 	q := a.asking[key]
@@ -130,20 +130,20 @@ func (a *Answers) Ask(key uint64, now int64, ask func() Answer) Answer {
 	return q.answer
 }
 
-// Figures are what happened since the start.
+// Figures count events since the start.
 type Figures struct {
 	Known, Asked int64
 	Kept         int
 }
 
-// Add adds those of others.
+// Add adds other figures.
 func (f *Figures) Add(of Figures) {
 	f.Known += of.Known
 	f.Asked += of.Asked
 	f.Kept += of.Kept
 }
 
-// Figures returns them. An answer that is in both halves counts twice.
+// Figures returns the figures. An answer that is in both halves counts twice.
 func (a *Answers) Figures() Figures {
 	a.mu.Lock()
 	defer a.mu.Unlock()

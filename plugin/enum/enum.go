@@ -22,7 +22,7 @@ import (
 
 // Options are where ENUM is.
 type Options struct {
-	Servers []netip.AddrPort // they are asked in this order, each when the one before has not answered
+	Servers []netip.AddrPort // servers, which are asked in this order, each if the previous one has not answered
 	Domain  string           // below which numbers are: e164.arpa
 }
 
@@ -41,7 +41,7 @@ const (
 	udpSize   = 1232
 	maxHops   = 4                     // names that refer to others
 	maxRules  = 64                    // of an answer
-	leastWait = 50 * time.Millisecond // that a server may take, however many there are
+	leastWait = 50 * time.Millisecond // least time for a server's answer, even with many servers
 )
 
 // Ask implements plugin.Plugin. It answers with the network or the routing number of the recipient, and with neither if the
@@ -146,5 +146,5 @@ func lifeOf(answer *dns.Msg) time.Duration {
 			return time.Duration(min(soa.Hdr.Ttl, soa.Minttl)) * time.Second
 		}
 	}
-	return time.Hour // the hook bounds it as well
+	return time.Hour // the hook limits the time, too
 }

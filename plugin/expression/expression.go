@@ -37,7 +37,7 @@ type Rule struct {
 
 // A Problem is what is wrong with a rule.
 type Problem struct {
-	Rule   int    // its index
+	Rule   int    // index of the rule
 	Option string // "": the rule as a whole
 	Text   string // "must be …"
 }
@@ -52,7 +52,7 @@ type Plugin struct {
 type run struct {
 	machine vm.VM
 	environment
-	changed plugin.Message // a copy of the message with the changes of the rules so far, once there are any
+	changed plugin.Message // a copy of the message with the changes of the rules so far; unused before the first change
 }
 
 func newRun() any { return &run{machine: vm.VM{MemoryBudget: maxMemory}} }
@@ -96,7 +96,7 @@ func Compile(rules []Rule) (*Plugin, []Problem) {
 				problems = append(problems, Problem{i, e.option, "must be an expression: " + withPlace(err, e.source)})
 				continue
 			}
-			var wrong *argumentError // it is a constant nearly always
+			var wrong *argumentError // the wrong argument is a constant nearly always
 			_, err = p.try(e.program, &sample)
 			switch {
 			case errors.As(err, &wrong):

@@ -11,8 +11,8 @@ import (
 
 // Steps of work. A step is what takes about 10 ns: an instruction of the machine, or to read or copy perStep octets.
 const (
-	onStage  = 5_000     // that rules may take where all connections wait for them
-	most     = 5_000_000 // that they may take of one message, elsewhere
+	onStage  = 5_000     // steps that rules may take where all connections wait
+	most     = 5_000_000 // steps that rules may take for one message, elsewhere
 	perStep  = 4
 	perEntry = 16 // octets of an entry in an array
 )
@@ -143,11 +143,11 @@ func (m *meter) growth(name string, args []any) {
 		m.times(len(text(1)), runtime.Len(args[0]))
 	case name == "replace" && len(args) >= 3:
 		m.times(len(text(2)), len(text(0))/max(len(text(1)), 1)+1)
-	case name == "toJSON" && len(args) == 1: // each line of it is indented
+	case name == "toJSON" && len(args) == 1: // toJSON indents each line
 		m.times(m.sizeOf(args[0], m.left*perStep), depthOf(reflect.ValueOf(args[0])))
 	case name == "timezone" || name == "date" && len(args) > 2:
 		m.charge(readZone)
-	case name == "uniq" && len(args) == 1: // it compares each with each
+	case name == "uniq" && len(args) == 1: // uniq compares each element with each other
 		m.times(m.sizeOf(args[0], m.left*perStep), runtime.Len(args[0]))
 	}
 }

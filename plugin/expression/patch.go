@@ -28,8 +28,8 @@ type environment struct {
 // A program is an expression that charges for its work.
 type program struct {
 	*vm.Program
-	fixed int // steps that it takes whatever the message
-	texts int // times that it may read the text of the message, beside what it charges for itself
+	fixed int // steps of the expression that do not depend on the message
+	texts int // reads of the message's text, in addition to those that the program charges for
 }
 
 // steps returns what it takes of a message, beside what it charges for itself.
@@ -76,7 +76,7 @@ type patch struct {
 	program  program
 	fields   map[string]bool
 	inLoop   map[ast.Node]bool
-	reserved bool // it names what nodes of patch alone may
+	reserved bool // the expression uses a name that is reserved for nodes of the patch
 }
 
 // environmentName is how expressions name their environment.
@@ -204,7 +204,7 @@ func (p *patch) binary(at *ast.Node, n *ast.BinaryNode) {
 		p.charge(1, &n.Left, &n.Right)
 	case "matches":
 		p.matches(n)
-	case "..": // the machine has bounded it before
+	case "..": // the patch replaces it: the machine has limited its size before
 		p.replace(at, "(weigh)", n, &ast.IntegerNode{Value: 1})
 	}
 }

@@ -80,7 +80,7 @@ func run(way string, arguments []string) {
 func reply(way string, arguments []string, q *question) string {
 	right := q.answer(Decide(&q.Message))
 	switch way {
-	case "dies": // after so many octets of its answer
+	case "dies": // the program ends after so many octets of its answer
 		n, _ := strconv.Atoi(arguments[0])
 		return right[:min(n, len(right))]
 	case "says":
@@ -89,7 +89,7 @@ func reply(way string, arguments []string, q *question) string {
 		return right[:len(right)/2]
 	case "twice":
 		return right + right
-	case "late twice": // the second one follows when it will be asked about another message
+	case "late twice": // the second answer follows while another message is asked about
 		go func() {
 			time.Sleep(time.Millisecond)
 			_, _ = os.Stdout.WriteString(right)
@@ -111,7 +111,7 @@ func reply(way string, arguments []string, q *question) string {
 			select {}
 		}
 		return q.why(fmt.Sprint(os.Getpid()))
-	case "family", "runaway": // with a child that has all of its descriptors; a runaway has left the group
+	case "family", "runaway": // the child has all descriptors of the program; a runaway has left the process group
 		child := exec.Command(os.Args[0], speak, "deaf")
 		child.Stdin, child.Stdout, child.Stderr = os.Stdin, os.Stdout, os.Stderr
 		child.SysProcAttr = &syscall.SysProcAttr{Setsid: way == "runaway"}

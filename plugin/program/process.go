@@ -23,7 +23,7 @@ import (
 // is wrong kills it, once. Nothing is killed after run has waited, because the number may be another process's then.
 type process struct {
 	cmd           *exec.Cmd
-	in, out, errs *os.File // this side of its pipes
+	in, out, errs *os.File // the gateway's side of the pipes
 
 	asked   atomic.Uint64       // the number of the question under way; 0: none
 	answers chan plugin.Verdict // of the question under way
@@ -32,15 +32,15 @@ type process struct {
 	why    error         // of the kill; set before killed is closed
 	at     time.Time     // of the kill; set before killed is closed
 	killed chan struct{} // closed by kill
-	ended  chan struct{} // closed when it and what belongs to it have ended
-	status string        // set before ended is closed; "": a signal has ended it
+	ended  chan struct{} // closed when the process and its descendants have ended
+	status string        // exit status, set before ended is closed; "": a signal has ended the process
 }
 
 func newProcess() *process {
 	return &process{answers: make(chan plugin.Verdict, 1), killed: make(chan struct{}), ended: make(chan struct{})}
 }
 
-// hasEnded reports whether it is not to be asked any more.
+// hasEnded reports whether the process must not be asked any more.
 func (p *process) hasEnded() bool {
 	select {
 	case <-p.killed:
@@ -54,10 +54,10 @@ func (p *process) hasEnded() bool {
 func (p *process) kill(why error) {
 	p.once.Do(func() {
 		p.why, p.at = why, time.Now()
-		killEscaped(p.cmd.Process.Pid) // before the group, whose end would hide from whom they descend
+		killEscaped(p.cmd.Process.Pid) // first, because the descendants can no longer be found when the group has ended
 		signalGroup(p.cmd.Process.Pid)
 		for _, f := range []*os.File{p.in, p.out, p.errs} {
-			_ = f.SetDeadline(time.Unix(1, 0)) // a process that has left the group may still have the other side
+			_ = f.SetDeadline(time.Unix(1, 0)) // a process that has left the group may still have the other side open
 		}
 		close(p.killed)
 	})
@@ -135,7 +135,7 @@ func (p *process) ask(ctx context.Context, n uint64, message []byte) (plugin.Ver
 	select {
 	case v := <-p.answers:
 		if !stop() {
-			p.kill(ctx.Err()) // and wait until it is
+			p.kill(ctx.Err()) // kill waits until the process is killed
 		}
 		return v, nil
 	case <-ctx.Done():
@@ -144,7 +144,7 @@ func (p *process) ask(ctx context.Context, n uint64, message []byte) (plugin.Ver
 		stop()
 	}
 	select {
-	case v := <-p.answers: // which has come before the end
+	case v := <-p.answers: // the answer came before the end
 		return v, nil
 	default:
 		return plugin.Verdict{}, fmt.Errorf("%w%s", p.why, p.status)

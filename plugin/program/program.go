@@ -21,11 +21,11 @@ import (
 
 // Options are which program runs, and how.
 type Options struct {
-	Command []string          // the program, and its arguments
-	Dir     string            // where it runs; "": where the gateway does
-	User    string            // that it runs as; "": the gateway's. Another one needs root
+	Command []string          // the program and its arguments
+	Dir     string            // working directory; "": the gateway's
+	User    string            // user that the program runs as; "": the gateway's user. Another user needs root
 	Workers int               // processes; 0: 1
-	Log     func(line string) // is given what it writes to stderr; nil: that is dropped
+	Log     func(line string) // is called with lines of the program's stderr; nil: the lines are dropped
 }
 
 // The back-off of a worker whose process has failed: it doubles until there is an answer.
@@ -44,11 +44,11 @@ type Program struct {
 	ready, idle chan *worker // free workers with a process, and without
 	ctx         context.Context
 	cancel      context.CancelFunc
-	failure     atomic.Pointer[string] // the latest one; nil: since then there was an answer
+	failure     atomic.Pointer[string] // text of the latest failure; nil: there was an answer since then
 	running     sync.WaitGroup         // goroutines of processes
 
 	mu        sync.Mutex
-	processes map[*process]bool // that may run; nil: it is closed
+	processes map[*process]bool // processes that may be running; nil: the program is closed
 }
 
 // A worker is asked by one goroutine at a time, which has taken it.
@@ -56,7 +56,7 @@ type worker struct {
 	process *process // nil: none
 	asked   uint64   // questions
 	pause   time.Duration
-	from    time.Time // it does not start a process before
+	from    time.Time // earliest time for starting the next process
 }
 
 // New makes a plugin of a program, which starts when it is asked.

@@ -22,13 +22,13 @@ type stderrLog struct {
 	mu      sync.Mutex
 	second  int64
 	lines   int // in this second
-	dropped int // since the last line that was passed on
+	dropped int // number of lines that were dropped since the last line that was passed on
 }
 
 // read passes on the lines of a process until its end.
 func (l *stderrLog) read(from io.Reader) {
 	r := bufio.NewReaderSize(from, longestLine)
-	within := false // a line whose beginning was passed on
+	within := false // the rest of a line follows, whose beginning was passed on
 	for {
 		line, more, err := r.ReadLine()
 		if err != nil {

@@ -28,8 +28,8 @@ type Options struct {
 const (
 	usualCalls    = 2
 	longestGather = 5 * time.Millisecond
-	longestCall   = time.Minute // beside the deadlines of those who wait for it
-	maxIdle       = 1024        // connections that are kept for the next call
+	longestCall   = time.Minute // limit of a call, in addition to the deadlines of the callers that wait for it
+	maxIdle       = 1024        // idle connections that are kept
 )
 
 // A Service asks one service. It is safe for concurrent use.
@@ -40,13 +40,13 @@ const (
 type Service struct {
 	options Options
 	sender  *httpcall.Sender
-	gather  time.Duration   // then a batch leaves although all calls are slow
-	ctx     context.Context // of all calls; it ends with Close
+	gather  time.Duration   // time after which a batch leaves although all calls are slow
+	ctx     context.Context // context of all calls, which Close cancels
 	cancel  context.CancelFunc
 	running sync.WaitGroup // calls
 
 	mu     sync.Mutex
-	open   *batch // that gathers; nil: none
+	open   *batch // the batch that collects messages; nil: no batch does
 	calls  int    // under way
 	closed bool
 }
@@ -54,12 +54,12 @@ type Service struct {
 // A batch is the messages of one call.
 type batch struct {
 	messages [][]byte // in JSON; guarded by Service.mu until the batch leaves
-	asking   int      // callers that wait for it; guarded by Service.mu
+	asking   int      // number of callers that wait for the batch; guarded by Service.mu
 	timer    *time.Timer
 	ctx      context.Context
 	cancel   context.CancelFunc
 
-	done     chan struct{} // closed when one of these is known
+	done     chan struct{} // closed when verdicts or err is set
 	verdicts []*plugin.Verdict
 	err      error
 }

@@ -2,15 +2,15 @@ package httpsms
 
 import "pmg/sms"
 
-// A Context is that of a message: what its client gets back with each call.
+// A Context is the context of a message, which its client gets back with each call.
 type Context = sms.Context
 
-// A Field is one of a Context.
+// A Field is a field of a Context.
 type Field = sms.Field
 
 // The names of fields. The numbers are part of stored messages, so their meaning never changes.
 const (
-	Mask        uint8 = 1 + iota // of events that are wanted, as the dialect writes it: dlr-mask, dlr-level
+	Mask        uint8 = 1 + iota // mask of the wanted events, as the dialect writes it: dlr-mask, dlr-level
 	Method                       // of the calls
 	Service                      // Kannel: name of the sendsms-user
 	AccountInfo                  // Kannel: account

@@ -70,8 +70,8 @@ func (*Driver) Protocol() sms.Protocol { return protocols.HTTP }
 // Rows of the table of losses.
 const lostHeader = 0
 
-// Losses implements protocols.Driver. The native part of a message is for the client that sent the message, and for
-// nobody else, so nothing of it is lost.
+// Losses implements protocols.Driver. The native part of a message is only for the client that sent the
+// message, so that nothing is lost.
 func (*Driver) Losses() []protocols.Loss {
 	return []protocols.Loss{
 		lostHeader: {
@@ -85,7 +85,7 @@ func (*Driver) Losses() []protocols.Loss {
 // Leave implements protocols.Driver.
 func (*Driver) Leave(*sms.Message) (lost protocols.Lost) { return lost }
 
-// Lacks implements protocols.Driver. Parts of long messages may be joined, so they lack nothing yet.
+// Lacks implements protocols.Driver. Parts of long messages may be joined before they are sent, so that they lack nothing yet.
 func (*Driver) Lacks(m *sms.Message, o protocols.Options) (lost protocols.Lost) {
 	c, ok := o.(*ConnectorOptions)
 	if !ok || c.URL == "" || m.Flags&sms.HasHeader == 0 || c.TakesHeader() {

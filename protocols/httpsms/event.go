@@ -8,9 +8,9 @@ import (
 	"pmg/sms"
 )
 
-// A Request is a request as it was read, for a dialect to make Orders of.
+// A Request is a request as it was read, from which a dialect makes Orders.
 type Request struct {
-	Method, Path, Query string // Query as it stands behind the '?'
+	Method, Path, Query string // parts of the URL; Query is the part behind the '?'
 	Header              map[string][]string
 	Body                []byte
 }
@@ -23,45 +23,46 @@ func (r *Request) Get(name string) string {
 	return ""
 }
 
-// An Answer is what a request is answered with.
+// An Answer is the answer to a request.
 type Answer struct {
 	Status      int
 	ContentType string
-	Header      [][2]string // further ones
+	Header      [][2]string // further header fields
 	Body        []byte
 }
 
-// A Result is what became of an Order.
+// A Result is the result of an Order.
 type Result struct {
 	ID    uint64   // of the message, if Code is OK
-	Code  sms.Code // why it was refused
-	Step  string   // of those of a message that comes in, which has refused it
-	Parts int      // short messages that it has become
+	Code  sms.Code // OK, or the reason of the refusal
+	Step  string   // step that has refused the message: one of the steps for messages that come in
+	Parts int      // number of short messages
 }
 
-// An Event is what a client is called with: the outcome of a message, or a message for the client.
+// An Event is the content of a call to a client: the outcome of a message, or a message for the client.
 type Event struct {
-	ID        uint64 // by which the client knows the message
-	Attempt   uint64 // number of the event, which stays when it is sent again
+	ID        uint64 // id of the message, as the client knows it
+	Attempt   uint64 // number of the event, which stays the same when the event is sent again
 	Account   string
-	Connector string // the public_name of the one that the message, or the report, came by; "": clients do not see it
-	Network   string // of the mobile, MCC and MNC; "": it is not known, or the client does not see it
+	Connector string // public_name of the connector by which the message or report came; "": clients do not see the name
+	Network   string // network of the mobile, MCC and MNC; "": unknown, or hidden from the client
 	At        int64  // Unix nanoseconds
 
-	// Report says what became of a message, for the client that wrote From and To. Its State is
-	// sms.StateEnroute when an SMSC has taken it; then Report.ID is the SMSC's id, if clients see that, and Status its answer.
-	Report   *sms.Report // nil: it is a message from a mobile
+	// Report is the outcome of a message, for the client that wrote From and To. Its State is
+	// sms.StateEnroute when an SMSC has accepted the message; then Report.ID is the SMSC's id, if clients see
+	// ids, and Status is the SMSC's answer.
+	Report   *sms.Report // the outcome of a message; nil: the event is a message from a mobile
 	From, To sms.Address
 	Status   uint32
-	Reason   string // name of the status, or why the gateway gave it up
-	Taken    bool   // an SMSC has taken it, and no receipt has come
+	Reason   string // name of the status, or why the gateway gave the message up
+	Taken    bool   // an SMSC has accepted the message, and no receipt has come
 	Context  sms.Context
 
 	Message *sms.Message // from a mobile
 }
 
-// AnswerOf reads sms.Report.Answer: the status with which an SMSC has refused a message, and its name; or why the gateway
-// has given it up.
+// AnswerOf reads sms.Report.Answer: the status with which an SMSC has refused a message, and its name; or the
+// reason why the gateway has given the message up.
 func AnswerOf(answer []byte) (status uint32, reason string) {
 	if len(answer) < 4 {
 		return 0, ""
@@ -74,9 +75,9 @@ type Call struct {
 	Method, URL string
 	Header      [][2]string
 	Body        []byte
-	Taken       func(status int, body []byte) bool // reports whether an answer says that the client has it
+	Taken       func(status int, body []byte) bool // reports whether an answer means that the client has the event
 
-	Replied func(mediaType string, body []byte) // is given the body of an answer that says so, up to 64 KiB; nil: nobody wants it
+	Replied func(mediaType string, body []byte) // gets a taken call's answer body, up to 64 KiB; nil: the body is not used
 }
 
 // UUID returns the id of a message as a UUID of version 8, for clients whose columns have 36 characters.

@@ -17,8 +17,7 @@ const (
 	Jasmin              // Jasmin's HTTP and REST interfaces
 )
 
-// ConnectorOptions are the options that a connector has because it speaks HTTP. It implements
-// protocols.Options.
+// ConnectorOptions are the HTTP options of a connector. It implements protocols.Options.
 type ConnectorOptions struct {
 	Dialects       []string `yaml:"dialects" default:"pmg" enum:"pmg|kannel|jasmin" only:"in" live:"no" doc:"Whose requests it answers: pmg is the API of docs/http.md below /v1/, kannel /cgi-bin/sendsms, jasmin /send and /secure/."`
 	StatusPassword string   `yaml:"status_password" secret:"yes" only:"in" live:"yes" doc:"The password of Kannel's /status.xml, /status.txt and /status, with figures of the gateway; none without it."`
@@ -32,7 +31,7 @@ type ConnectorOptions struct {
 	Callbacks CallbackOptions `yaml:"callbacks" only:"out" live:"rebind" doc:"How the SMSC brings receipts and messages from mobiles: by requests to a listener of ours."`
 }
 
-// RequestOptions are how a message is written, beside its URL.
+// RequestOptions define how a message is written, in addition to its URL.
 type RequestOptions struct {
 	Method  string   `yaml:"method" enum:"GET|POST|PUT" live:"rebind" doc:"POST where there is a body, else GET."`
 	Headers []string `yaml:"headers" secret:"yes" live:"rebind" doc:"Headers, each as \"Name: template\"; of two with a name the last one counts, the preset's before ours."`
@@ -52,7 +51,8 @@ type TokenOptions struct {
 	Login        string `yaml:"login" enum:"basic|form" live:"rebind" doc:"How client_id and client_secret are sent: basic, the default, as HTTP Basic, or form, as parameters of the body."`
 }
 
-// AnswerOptions are what answers mean. The first of throttled, temporary, permanent and success that fits an answer counts.
+// AnswerOptions define the meaning of answers. The first of throttled, temporary, permanent and success that
+// fits an answer counts.
 type AnswerOptions struct {
 	Throttled Condition `yaml:"throttled" live:"rebind" doc:"The message was sent too fast, and is sent again."`
 	Temporary Condition `yaml:"temporary" live:"rebind" doc:"The message is sent again after a pause (retry.temporary)."`
@@ -62,7 +62,7 @@ type AnswerOptions struct {
 	ID        Place     `yaml:"id" live:"rebind" doc:"Where the SMSC's id of the message stands. Without one it is ours, {id}."`
 }
 
-// A Condition is what an answer must have. All that is given must fit.
+// A Condition is a requirement for an answer. All given fields must fit.
 type Condition struct {
 	Status []string `yaml:"status" live:"rebind" doc:"Statuses, such as 202 or 5xx."`
 	Body   string   `yaml:"body" live:"rebind" doc:"A regular expression (RE2) that the body must match."`
@@ -70,7 +70,7 @@ type Condition struct {
 	Value  string   `yaml:"value" live:"rebind" doc:"A regular expression that the value there must match; any value when empty."`
 }
 
-// IsGiven reports whether the condition is there.
+// IsGiven reports whether the condition is set.
 func (c *Condition) IsGiven() bool { return len(c.Status) > 0 || c.Body != "" || c.JSON != "" }
 
 // A Place is the place of a value in an answer.
@@ -114,7 +114,7 @@ type InboundFields struct {
 	UDH     string `yaml:"udh" live:"rebind" doc:"The user data header with its length octet, as it is or in hexadecimal digits."`
 }
 
-// NewConnectorOptions returns the options of a connector that is given none.
+// NewConnectorOptions returns the default options of a connector.
 func NewConnectorOptions() *ConnectorOptions { return &ConnectorOptions{Dialects: []string{"pmg"}} }
 
 // TakesHeader reports whether the requests of an out connector have room for user data headers.

@@ -12,7 +12,7 @@ import (
 
 // An Order is a message to one recipient, as a request asks for it.
 type Order struct {
-	From, To  string       // as the client wrote them: digits, with '+' in front or without, or an alphanumeric sender
+	From, To  string       // addresses as the client wrote them: digits, with '+' in front or without, or an alphanumeric sender
 	Header    []byte       // user data header with its length octet (3GPP TS 23.040 §9.2.3.24), or nil
 	Text      []byte       // in Alphabet, without the header
 	Alphabet  sms.Alphabet // of Text
@@ -23,7 +23,7 @@ type Order struct {
 	DeliverAt int64 // Unix nanoseconds; 0: immediately
 	Expires   int64 // Unix nanoseconds; 0: not set
 	Notify    sms.Notify
-	MaxParts  int // short messages that it may become; 0: as many as its account allows
+	MaxParts  int // limit of short messages for the text; 0: the limit of the account
 	Context   Context
 }
 
@@ -94,7 +94,7 @@ func address(text string, sender bool) (a sms.Address, ok bool) {
 	return a, true
 }
 
-// isName reports whether a text has no more characters than a name, and none that is a control.
+// isName reports whether a text is at most as long as a name may be, and has no control characters.
 func isName(text string) bool {
 	return utf8.ValidString(text) && utf8.RuneCountInString(text) <= maxAlpha && !strings.ContainsFunc(text, unicode.IsControl)
 }

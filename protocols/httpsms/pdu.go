@@ -16,12 +16,12 @@ import (
 // without secrets.
 type PDU struct {
 	Kind   int    // a command
-	Number uint32 // pairs a request with its answer
+	Number uint32 // number that a request and its answer share
 	Code   uint32 // status of an answer
 	fields logtext.Fields
 }
 
-// Begin empties the PDU and makes it one of a command.
+// Begin empties the PDU and sets its command.
 func (p *PDU) Begin(command int, number, status uint32) {
 	p.Reset()
 	p.Kind, p.Number, p.Code = command, number, status
@@ -36,7 +36,7 @@ func (p *PDU) AddText(name string, value []byte) { p.fields.AddText(name, value)
 // Command implements protocols.PDU.
 func (p *PDU) Command() int { return p.Kind }
 
-// Status implements protocols.PDU. What has succeeded is 0, as in other protocols.
+// Status implements protocols.PDU. Success is 0, as in other protocols.
 func (p *PDU) Status() uint32 {
 	if p.Code != NoAnswer && p.Code < http.StatusMultipleChoices {
 		return 0
@@ -61,8 +61,8 @@ func (p *PDU) Text() (protocols.Text, bool) {
 	return protocols.Text{Field: "text", Octets: text, Alphabet: sms.DefaultUTF8}, text != nil
 }
 
-// LoginStep implements protocols.PDU: each request has its credentials, and none is logged before they
-// were accepted.
+// LoginStep implements protocols.PDU: each request has its credentials, and no request is logged before its
+// credentials were accepted.
 func (p *PDU) LoginStep() protocols.LoginStep { return protocols.NoLogin }
 
 // AppendWire implements protocols.PDU: the octets are not kept.
@@ -86,7 +86,7 @@ func (p *PDU) Reset() {
 	p.fields.Reset()
 }
 
-// ParseLog implements protocols.Driver. It finds what AppendLog has printed, and no octets: there are none.
+// ParseLog implements protocols.Driver. It reads the output of AppendLog. The protocol has no octets.
 func (*Driver) ParseLog(p protocols.PDU, line []byte) error {
 	name, rest, _ := bytes.Cut(line, []byte(" "))
 	kind := slices.Index(commands, string(name))

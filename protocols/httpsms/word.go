@@ -2,7 +2,7 @@ package httpsms
 
 import "pmg/sms"
 
-// words are those of receipts (SMPP 3.4 appendix B, and 5.0 for the first and the last).
+// words are the words of receipts (SMPP 3.4 appendix B; SMPP 5.0 for the first and the last word).
 var words = map[sms.State]string{
 	sms.StateScheduled: "SCHEDLD", sms.StateEnroute: "ENROUTE", sms.StateDelivered: "DELIVRD", sms.StateExpired: "EXPIRED",
 	sms.StateDeleted: "DELETED", sms.StateUndeliverable: "UNDELIV", sms.StateAccepted: "ACCEPTD", sms.StateUnknown: "UNKNOWN",

@@ -41,11 +41,11 @@ type Session struct {
 	in, out  []byte
 	events   []string
 	id       uint64
-	awaiting map[uint32]bool // requests that wait for their answers, by sequence number
+	awaiting map[uint32]bool // requests that wait for answers, by sequence number
 	paused   bool
 	wanted   bool           // a login was refused, and the peer has sent nothing since then
-	heard    int64          // when it last sent something
-	waiting  []*sms.Message // that were accepted; none ever leaves
+	heard    int64          // when the session last sent something
+	waiting  []*sms.Message // messages that were accepted; they never leave
 }
 
 // NewSession begins a session.

@@ -158,9 +158,9 @@ func (s *Suite) Reprinted(t testing.TB, line []byte) {
 // A Reaction is what becomes of octets that are malformed or odd.
 type Reaction struct {
 	Options protocols.SessionOptions
-	Before  []byte   // what the peer sends before; nil: nothing
+	Before  []byte   // octets that the peer sends before; nil: nothing
 	Err     string   // of the first PDU
-	Answers []string // beginnings of what comes out
+	Answers []string // beginnings of the octets that the session sends
 }
 
 // React checks what becomes of octets, and returns the session that has received them.

@@ -5,7 +5,7 @@ import (
 	"pmg/sms"
 )
 
-// askedBy returns the command by which a peer is asked.
+// askedBy returns the command for a request to the peer.
 func askedBy(r *protocols.Request) CommandID {
 	switch r.Kind {
 	case protocols.Replace:
@@ -37,8 +37,8 @@ func (s *session) Ask(now int64, pdu protocols.PDU, r *protocols.Request, sequen
 	p.SequenceNumber = sequence
 }
 
-// replacement fills a replace_sm with what a message becomes. A text that is too long for
-// short_message goes into message_payload, as SMPP 5.0 has it.
+// replacement fills a replace_sm with the new form of a message. A text that is too long for short_message
+// goes into message_payload, as in SMPP 5.0.
 func (s *session) replacement(now int64, p *PDU, b *Replace, m *sms.Message) {
 	head, _, _ := nativeOf(m)
 	*b = Replace{RegisteredDelivery: registeredOf(m.Notify) | head[1], DefaultMsgID: head[4], ShortMessage: m.Text()}

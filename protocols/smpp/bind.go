@@ -78,7 +78,7 @@ func (s *session) bindRefused(p *PDU) protocols.Action {
 		s.bind.id, appendStatus(nil, p.CommandStatus)))
 }
 
-// receiveBind handles a client's login. The gateway decides about it.
+// receiveBind handles a client's login. The gateway decides about the login.
 func (s *session) receiveBind(p *PDU) protocols.Action {
 	b := p.Bind()
 	if len(b.SystemID) > s.options.systemIDLimit() {
@@ -95,13 +95,12 @@ func (s *session) receiveBind(p *PDU) protocols.Action {
 	}}
 }
 
-// outbound handles the outbind of an SMSC that has connected (§4.1.7). The gateway decides
-// about its credentials. Nothing answers an outbind, so one that cannot be read ends the
-// session.
+// outbound handles the outbind of an SMSC that has connected (§4.1.7). The gateway decides about its
+// credentials. Nothing answers an outbind, so that an unreadable outbind ends the session.
 func (s *session) outbound(p *PDU) protocols.Action {
 	switch {
 	case s.state != open || s.bind.pending || s.bind.id != 0:
-		return protocols.Action{} // our bind is on its way, or is accepted
+		return protocols.Action{} // our bind was sent, or is accepted
 	case p.Err() != nil:
 		return s.close(protocols.Close, "cannot read outbind: "+p.Err().Text)
 	}
@@ -112,8 +111,8 @@ func (s *session) outbound(p *PDU) protocols.Action {
 	}}
 }
 
-// Login implements protocols.Session. It closes the connection of a refused client, so that
-// trying another password costs a connection. To an outbind our bind is the answer.
+// Login implements protocols.Session. It closes the connection of a refused client, so that trying another
+// password costs a connection. Our bind is the answer to an outbind.
 func (s *session) Login(now int64, pdu protocols.PDU, code sms.Code) protocols.Action {
 	p := pdu.(*PDU)
 	if s.state != open || !s.bind.pending {

@@ -67,8 +67,8 @@ type Bind struct {
 }
 
 func (m *Bind) walk(w *Walk) {
-	w.CString("system_id", maxLongSystemID+1, StatusInvSysID, &m.SystemID) // the session checks its length
-	w.Password("password", maxLongPassword+1, StatusInvPaswd, &m.Password) // and that of this
+	w.CString("system_id", maxLongSystemID+1, StatusInvSysID, &m.SystemID) // the session checks the length
+	w.Password("password", maxLongPassword+1, StatusInvPaswd, &m.Password) // the session checks the length of the password, too
 	w.CString("system_type", 13, StatusInvSysTyp, &m.SystemType)
 	w.U8("interface_version", StatusBindFail, &m.InterfaceVersion)
 	w.U8("addr_ton", StatusBindFail, &m.AddrTON)

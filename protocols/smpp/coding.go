@@ -18,8 +18,7 @@ const (
 	classBits     = 0x03
 )
 
-// codingOf interprets data_coding. What the values from 0x10 to 0x1F mean is reserved, but
-// peers send them as 3GPP TS 23.038 has them.
+// codingOf interprets data_coding. The values from 0x10 to 0x1F are reserved, but peers use them as defined in 3GPP TS 23.038.
 func codingOf(dcs uint8) (sms.Alphabet, sms.Class) {
 	class := sms.Class0 + sms.Class(dcs&classBits)
 	switch dcs &^ classBits {
@@ -58,8 +57,8 @@ func codingOf(dcs uint8) (sms.Alphabet, sms.Class) {
 // isWaiting reports whether a data_coding says that a message waits (3GPP TS 23.038).
 func isWaiting(dcs uint8) bool { return dcs >= codingWaiting && dcs < codingClass }
 
-// dcsOf is the inverse of codingOf, if SMPP has a value. The class of a text in ASCII or
-// one of ISO 8859 has none.
+// dcsOf is the inverse of codingOf, if SMPP has a value. SMPP has no value for the class of a text in ASCII
+// or one of ISO 8859; dcsOf then ignores the class.
 func dcsOf(a sms.Alphabet, c sms.Class) uint8 {
 	class := uint8(0)
 	if c != sms.NoClass {
@@ -85,8 +84,8 @@ func dcsOf(a sms.Alphabet, c sms.Class) uint8 {
 	return class
 }
 
-// dataCoding returns the data_coding of a message: the one that it came with, given by the
-// native part, unless its text has been converted since then. That a message waits is said in either alphabet.
+// dataCoding returns the data_coding of a message: the one that it came with, given by the native part,
+// unless its text has been converted since then. Both alphabets have values that indicate a waiting message.
 func dataCoding(m *sms.Message, native uint8) uint8 {
 	switch {
 	case native != 0 && m.Flags&sms.Converted == 0:

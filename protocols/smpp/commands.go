@@ -57,8 +57,7 @@ const (
 	smsc             // the server
 )
 
-// A state is a state of a session (§2.2), as bits so that a command can name
-// those that it is allowed in.
+// A state is a state of a session (§2.2), as bits, so that a command can name a set of states.
 type state uint8
 
 const (
@@ -93,15 +92,15 @@ const (
 type command struct {
 	id   CommandID
 	name string
-	spec string   // section of the document; that of SMPP 5.0 or 3.3 if it has none there
-	in   [2]state // the states in which the client may send it, and those in which the server may
+	spec string   // section of the document that specifies the command: SMPP 3.4, or else 5.0 or 3.3
+	in   [2]state // the states in which the client and the server may send the command
 	body body
 
 	// The rest is for few commands.
 	other    func() Fields // makes the body of a rare command
-	only     versions      // the versions that have it, if not all do
-	refusal  uint32        // the status with which we refuse it; only with operates the gateway offers it
-	operates bool          // it is about messages that were submitted before
+	only     versions      // versions that have the command; zero: all versions
+	refusal  uint32        // the status with which we refuse the command; with operates only when the gateway does not offer it
+	operates bool          // the command is about messages that were submitted before
 }
 
 // commands is the operation matrix. A response has the id of its request with the Response bit. Row

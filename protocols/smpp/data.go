@@ -16,7 +16,7 @@ const (
 // walkData walks the body of data_sm (§4.7.1). Its text is in message_payload.
 func (m *SM) walkData(w *Walk) {
 	if w.mode == read || w.mode == scan {
-		*m = SM{} // it sets only some of the fields
+		*m = SM{} // this command sets only some of the fields
 	}
 	w.CString("service_type", 6, StatusInvSerTyp, &m.ServiceType)
 	w.U8("source_addr_ton", StatusInvSrcTON, &m.SourceTON)

@@ -1,6 +1,6 @@
-// Package smpp implements the SMPP driver: every PDU of SMPP 3.3, 3.4 issue 1.2 and 5.0.
-// Section signs in comments refer to sections of SMPP 3.4. spec.txt says what is done of
-// them, and which test shows it; docs/smpp-conformance.md is made of it.
+// Package smpp implements the SMPP driver: every PDU of SMPP 3.3, 3.4 issue 1.2 and 5.0. Section signs in
+// comments refer to sections of SMPP 3.4. spec.txt lists what is implemented, and which test shows it;
+// docs/smpp-conformance.md is generated from spec.txt.
 //
 // # One list of fields
 //

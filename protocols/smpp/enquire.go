@@ -6,13 +6,13 @@ import (
 	"pmg/protocols"
 )
 
-// A keepalive checks whether the peer is alive (§4.11). Any PDU of the peer shows that it is,
-// not only an enquire_link_resp.
+// A keepalive checks whether the peer is alive (§4.11). Any PDU of the peer shows that the peer is alive, not
+// only an enquire_link_resp.
 type keepalive struct {
-	heard    int64  // when the peer's last PDU came, or could have come while the session was not read
-	asked    int64  // when the unanswered enquire_link was sent; 0: there is none
+	heard    int64  // time of the peer's last PDU; later if the session was not read
+	asked    int64  // when the unanswered enquire_link was sent; 0: no enquire_link is unanswered
 	sequence uint32 // of our last enquire_link
-	unread   bool   // the PDU at hand may be about an enquire_link that was unanswered
+	unread   bool   // the PDU at hand may answer an enquire_link
 }
 
 // alive records that a PDU came.

@@ -1,6 +1,6 @@
 package smpp
 
-// tooMuch returns why the session must be closed because its peer sends too much, or "".
+// tooMuch returns the reason why the session must be closed because its peer sends too much, or "".
 func (s *session) tooMuch(now int64, c *command, p *PDU) string {
 	if s.state == open {
 		return s.allowance.TakeEarly(p.long, p.ID.IsBind() && p.Err() == nil && !s.bind.pending)
@@ -17,8 +17,8 @@ func (s *session) mayOperate(c *command, p *PDU) bool {
 	return !s.lacks(c) && s.illegal(c) == StatusOK && p.Err() == nil && badTLV(p.Parameters()) == StatusOK
 }
 
-// isCheap reports whether a PDU without a message is a request, of which a peer might send
-// very many, or not known. An SMSC may send an alert_notification for each of its mobiles.
+// isCheap reports whether a PDU without a message is a request of a kind that a peer can send in great
+// numbers, or an unknown PDU. An SMSC may send an alert_notification for each of its mobiles.
 func (s *session) isCheap(c *command, id CommandID) bool {
 	if id.IsResponse() {
 		return c.id == 0

@@ -25,7 +25,7 @@ const (
 	lostParameters // the first of parameters
 )
 
-// notSent is the text of a field of which nothing is left.
+// notSent is the text of a field that is lost completely.
 const notSent = "Not sent."
 
 // losses lists all that a message may lose between SMPP and another protocol.
@@ -93,7 +93,7 @@ func (d *Driver) Protocol() sms.Protocol { return protocols.SMPP }
 // Losses implements protocols.Converter.
 func (d *Driver) Losses() []protocols.Loss { return losses }
 
-// classless are the alphabets of which no data_coding names a class.
+// classless are the alphabets for which no data_coding can name a class.
 const classless sms.Alphabets = 1<<sms.ASCII | 1<<sms.Latin1 | 1<<sms.Cyrillic | 1<<sms.Hebrew
 
 // Lacks implements protocols.Converter.
@@ -125,9 +125,9 @@ func (d *Driver) Leave(m *sms.Message) (lost protocols.Lost) {
 	if isWaiting(head[2]) {
 		lost.Add(lostWaiting)
 	}
-	head[2] = 0 // data_coding: the alphabet of the message says it, or that it is another one
+	head[2] = 0 // data_coding: the message's alphabet implies it, or a loss of the alphabet is reported
 	if m.Kind == sms.Receipt {
-		head[0] = 0 // the state of the report says it
+		head[0] = 0 // the report's state implies it
 	}
 	for i, row := range [...]int{lostESMClass, lostRegistered, -1, lostReplace, lostDefaultID} {
 		if head[i] != 0 {
@@ -141,7 +141,7 @@ func (d *Driver) Leave(m *sms.Message) (lost protocols.Lost) {
 		switch i := indexOfTag(tag); {
 		case i < 0:
 			lost.Add(lostVendor)
-		case tag == TagPayload: // its text is the message's
+		case tag == TagPayload: // the payload is the message's text
 		case m.Kind == sms.Receipt && (tag == TagReceiptedID || tag == TagMessageState || tag == TagNetworkError):
 		default:
 			lost.Add(lostParameters + i)

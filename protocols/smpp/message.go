@@ -44,7 +44,7 @@ func single(m *sms.Message) int {
 // The highest values of priority_flag with a meaning.
 const (
 	maxPriority   = 4 // SMPP 5.0
-	maxPriority33 = 1 // SMPP 3.3, whose registered_delivery is 0 or 1 as well
+	maxPriority33 = 1 // limit of SMPP 3.3, whose registered_delivery is 0 or 1 as well
 )
 
 // Message implements protocols.Session.
@@ -178,7 +178,7 @@ func (s *session) setNative(p *PDU, m *sms.Message, hasPayload, inPayload bool) 
 		uint8(len(b.ServiceType)),
 	}
 	if m.Kind == sms.Receipt {
-		head[0] &^= ClassType &^ classIntermediate // Message.Kind holds it
+		head[0] &^= ClassType &^ classIntermediate // Message.Kind has the class
 	}
 	if dcsOf(m.Alphabet, m.Class) != b.DataCoding {
 		head[2] = b.DataCoding
@@ -281,8 +281,7 @@ func (p *PDU) carried(lives, inPayload bool) []byte {
 	return p.scratch[n:]
 }
 
-// Answer implements protocols.Session. A refusal has no body (§4.4.2), but to a peer of SMPP 5.0 it
-// says why.
+// Answer implements protocols.Session. A refusal has no body (§4.4.2), but a peer of SMPP 5.0 gets the reason.
 func (s *session) Answer(pdu protocols.PDU, code sms.Code, id uint64) {
 	p := pdu.(*PDU)
 	status := statusOf(code)
@@ -391,7 +390,7 @@ func (s *session) Encode(now int64, pdu protocols.PDU, m *sms.Message, sequence 
 	}
 }
 
-// usual is what submits have where their messages say nothing else (§5.2.11 to §5.2.14).
+// usual contains the values of submits whose messages set no other values (§5.2.11 to §5.2.14).
 type usual struct {
 	service             []byte
 	mode, pid, priority uint8
@@ -438,8 +437,8 @@ func (p *PDU) setPayload(text []byte) {
 	p.SM.TLVs, p.SM.ShortMessage = p.scratch[n:], nil
 }
 
-// validity returns the validity_period of a message that leaves now, nil if it has none: its expiry, or
-// the rest of its time, as the SMSC wants it. SMPP 3.3 has no durations.
+// validity returns the validity_period of a message that leaves now, nil if the message has none: an absolute
+// time, or the remaining duration, as the SMSC expects. SMPP 3.3 has no durations.
 func (p *PDU) validity(now int64, m *sms.Message, o *Submit, asDuration, hasDurations bool) []byte {
 	expires := o.expiry(now, m)
 	if expires == 0 {
@@ -461,7 +460,7 @@ func (p *PDU) validity(now int64, m *sms.Message, o *Submit, asDuration, hasDura
 	return p.scratch[n:]
 }
 
-// expiry returns when a message that leaves now expires at the SMSC, 0 if the SMSC does not learn it.
+// expiry returns the time at which a message that leaves now expires at the SMSC, 0 if the SMSC does not get the time.
 func (o *Submit) expiry(now int64, m *sms.Message) int64 {
 	switch {
 	case m.Expires == 0 || o.Validity == validityNone:
@@ -472,8 +471,8 @@ func (o *Submit) expiry(now int64, m *sms.Message) int64 {
 	return m.Expires
 }
 
-// fit returns the string if it fits into a field of size octets with its NUL, and nothing
-// otherwise. The peer refuses an empty address, but a cut one would be another subscriber's.
+// fit returns the string if it fits into a field of size octets with its NUL, and nothing otherwise. The peer
+// refuses an empty address, but a truncated address would be another subscriber's.
 func fit(v []byte, size int) []byte {
 	if len(v) >= size || bytes.IndexByte(v, 0) >= 0 {
 		return nil

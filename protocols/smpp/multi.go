@@ -43,8 +43,8 @@ func (p *PDU) recipients() int {
 // multi is how far the gateway is with the recipients of a submit_multi.
 type multi struct {
 	at        int         // where the recipients that follow begin
-	to        Destination // the one that it is at
-	unsuccess []byte      // those that were refused, in wire format, with their number
+	to        Destination // the recipient at hand
+	unsuccess []byte      // recipients that were refused, in wire format, with a count in front
 }
 
 // To implements protocols.Recipients. It goes through the list once where i rises.
@@ -90,7 +90,7 @@ func (m *multi) refusal() (status uint32, ok bool) {
 // A MultiResp is the body of submit_multi_resp (§4.5.2).
 type MultiResp struct {
 	MessageID []byte
-	Unsuccess []byte // recipients that were refused, in wire format, with their number
+	Unsuccess []byte // recipients that were refused, in wire format, with a count in front
 }
 
 func (m *MultiResp) walk(w *Walk) {

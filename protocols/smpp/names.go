@@ -27,7 +27,7 @@ func (o *ConnectorOptions) addressOf(ton, npi uint8, octets []byte) sms.Address 
 	return sms.Address{TON: ton, NPI: npi, Addr: octets}
 }
 
-// octetsOf returns an address as a peer has it. It reports false if its charset lacks a character, for which '?' stands then.
+// octetsOf returns an address in the peer's charset. It reports false if the charset lacks a character, which becomes '?'.
 func (o *ConnectorOptions) octetsOf(a sms.Address) (octets []byte, ok bool) {
 	c := charset.Charset{Coding: charset.Latin1}
 	switch {
@@ -40,7 +40,7 @@ func (o *ConnectorOptions) octetsOf(a sms.Address) (octets []byte, ok bool) {
 	return octets, loss.Count == 0
 }
 
-// written returns an address as the peer has it, if a field of so many octets has room for it.
+// written returns an address in the peer's charset, if it fits into a field of that many octets.
 func (o *ConnectorOptions) written(a sms.Address, size int) []byte {
 	octets, _ := o.octetsOf(a)
 	return fit(octets, size)

@@ -43,7 +43,7 @@ func (s *session) Operation(_ int64, pdu protocols.PDU) (o protocols.Operation, 
 
 func (m *Source) address() sms.Address { return sms.Address{TON: m.TON, NPI: m.NPI, Addr: m.Addr} }
 
-// shortIDs is how many short ids there are.
+// shortIDs is the number of possible short ids.
 const shortIDs = 36 * 36 * 36 * 36 * 36 * 36 * 36 * 36
 
 // parseID reads a message_id that messageID has written. Of a short one only the remainder
@@ -57,8 +57,8 @@ func parseID(b []byte) (id, modulo uint64, ok bool) {
 	return id, 0, err == nil && id != 0
 }
 
-// change makes of a message what a replace_sm asks for (§4.10.1). The coding of the text stays
-// that of the message. Empty times leave those that it has.
+// change applies a replace_sm to a message (§4.10.1). The coding of the text stays that of the message. Empty
+// times leave the message's times unchanged.
 func (b *Replace) change(now int64, params []byte, m *sms.Message) sms.Code {
 	deliver, expires := m.DeliverAt, m.Expires
 	if len(b.ScheduleDeliveryTime) > 0 {
@@ -122,7 +122,7 @@ func (s *session) AnswerOperation(pdu protocols.PDU, code sms.Code, r *protocols
 	p.scratch = p.scratch[:0]
 	if b, ok := p.Other().(*QueryResp); ok {
 		p.Body = true
-		b.MessageID = asked.(*Query).MessageID // in the form in which the client has written it
+		b.MessageID = asked.(*Query).MessageID // the id as the client has written it
 		b.MessageState, b.ErrorCode = s.stateNumber(r.State), r.Error
 		if r.Since != 0 {
 			p.scratch = appendTime(p.scratch, r.Since)
@@ -131,8 +131,7 @@ func (s *session) AnswerOperation(pdu protocols.PDU, code sms.Code, r *protocols
 	}
 }
 
-// stateNumber returns the message_state of a state. SMPP 5.0 has brought that of a message
-// that waits for its time.
+// stateNumber returns the message_state of a state. The message_state of a scheduled message exists since SMPP 5.0.
 func (s *session) stateNumber(state sms.State) uint8 {
 	if state == sms.StateScheduled && s.version.Load() < Version50 {
 		state = sms.StateEnroute

@@ -123,7 +123,7 @@ func (m *Alert) walk(w *Walk) {
 type Broadcast struct {
 	ServiceType          []byte
 	Source               Source
-	MessageID            []byte // of the broadcast that it replaces
+	MessageID            []byte // id of the broadcast that is replaced
 	PriorityFlag         uint8
 	ScheduleDeliveryTime []byte
 	ValidityPeriod       []byte
@@ -194,7 +194,7 @@ func (m *LastMsgs) walk(w *Walk) {
 
 // A LastMsgsResp is the body of query_last_msgs_resp (SMPP 3.3).
 type LastMsgsResp struct {
-	MessageIDs []byte // in wire format, with their number
+	MessageIDs []byte // ids in wire format, with a count in front
 }
 
 func (m *LastMsgsResp) walk(w *Walk) {
@@ -226,7 +226,7 @@ func (m *Details) walk(w *Walk) {
 type DetailsResp struct {
 	ServiceType          []byte
 	Source               Source
-	Dests                []byte // as of submit_multi
+	Dests                []byte // recipients, as of submit_multi
 	ProtocolID           uint8
 	PriorityFlag         uint8
 	ScheduleDeliveryTime []byte

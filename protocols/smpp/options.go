@@ -88,8 +88,8 @@ const (
 // BindType implements protocols.Options.
 func (o *ConnectorOptions) BindType() protocols.BindType { return o.Bind }
 
-// spoken returns the version of a session whose peer says that it speaks one: the lower of both
-// sides', but not less than the options say.
+// spoken returns the version of a session whose peer declares a version: the lower of both versions, but not
+// less than the options require.
 func (o *ConnectorOptions) spoken(peer uint8) uint32 {
 	spoken := versionOf(peer)
 	if o.AtLeast != "" {
@@ -164,7 +164,7 @@ func (o *ConnectorOptions) CheckAccount(systemID, password string) []protocols.P
 	return problems
 }
 
-// checkSystemID returns what is wrong with the length of a system_id. unless says who may allow more.
+// checkSystemID returns the error of the length of a system_id. unless names what would allow more.
 func (o *ConnectorOptions) checkSystemID(systemID, unless string) []protocols.Problem {
 	n, most := len(systemID), o.systemIDLimit()
 	switch {
@@ -206,7 +206,7 @@ type ClientOptions struct {
 	Seconds  string `yaml:"receipt_seconds" default:"smsc" enum:"smsc|always|never" live:"yes" doc:"Whether these times have seconds (YYMMDDhhmmss): if the SMSC's have, always or never."`
 	Text     string `yaml:"receipt_text" default:"kept" enum:"kept|empty|none" live:"yes" doc:"What stands behind text: in its receipts: the beginning of the message as the SMSC has it (kept), or nothing; none leaves text: out as well."`
 
-	zone *time.Location // of Timezone; nil: that of the connector
+	zone *time.Location // location of Timezone; nil: that of the connector
 }
 
 // The values of message_ids, receipt_seconds and receipt_text beside their defaults.
@@ -218,7 +218,7 @@ const (
 	noText        = "none"
 )
 
-// Compile reads the zone, and returns what is wrong with it.
+// Compile reads the zone, and returns the problem of an invalid zone.
 func (o *ClientOptions) Compile() (problems []protocols.Problem) {
 	o.zone = nil
 	if o.Timezone == "" {
@@ -230,7 +230,7 @@ func (o *ClientOptions) Compile() (problems []protocols.Problem) {
 	return problems
 }
 
-// clientOf returns the options of a session's account, nil if there are none.
+// clientOf returns the options of a session's account, nil if the account has none.
 func clientOf(s *protocols.SessionOptions) *ClientOptions {
 	if s.Client == nil {
 		return nil

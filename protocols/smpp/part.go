@@ -13,8 +13,7 @@ func (d *Driver) Part(m *sms.Message) (p userdata.Part, ok bool) {
 	return partOf(params)
 }
 
-// partOf returns which part optional parameters say that their message is. They count only
-// if all three are there.
+// partOf returns the part of a long message that optional parameters describe. They count only if all three are present.
 func partOf(params []byte) (p userdata.Part, ok bool) {
 	var found uint8
 	for tag, v := range TLVs(params) {

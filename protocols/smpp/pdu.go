@@ -23,28 +23,28 @@ type PDU struct {
 	ID             CommandID
 	CommandStatus  uint32
 	SequenceNumber uint32
-	Body           bool     // of a response: it has a body
+	Body           bool     // the PDU is a response with a body
 	hasExtras      bool     // extras is used
-	long           bool     // longer than a peer may send before it logs in
-	extras         *extras  // made on first use, then kept
+	long           bool     // the PDU is longer than a peer may send before it logs in
+	extras         *extras  // made on first use, then reused
 	SMResp         SMResp   // submit_sm_resp, deliver_sm_resp, data_sm_resp
 	id             [16]byte // message_id of our response
 
 	scratch []byte // storage of fields that do not point into the bytes the PDU came from
-	SM      SM     // submit_sm, deliver_sm, data_sm, and submit_multi without its destinations
+	SM      SM     // body of submit_sm, deliver_sm, data_sm, and of submit_multi without its destinations
 }
 
 // extras holds the fields that few PDUs have.
 type extras struct {
 	bind     Bind     // bind_receiver, bind_transmitter, bind_transceiver
-	bindResp BindResp // and their responses
+	bindResp BindResp // bodies of the responses to binds
 	dests    []byte   // destinations of submit_multi
-	multi    multi    // how far the gateway is with them
+	multi    multi    // progress of a submit_multi
 	other    Fields   // the body of a rare command
-	tlvs     []byte   // optional parameters, if the body does not hold them
+	tlvs     []byte   // optional parameters that are not in the body
 	rest     []byte   // octets after the last field, which have no meaning
 	raw      []byte   // octets of a PDU that cannot be read
-	err      *Error   // why it cannot be read
+	err      *Error   // error of a PDU that cannot be read
 }
 
 // withExtras returns the PDU's extras, which are used from now on.
@@ -86,7 +86,7 @@ func (p *PDU) Other() Fields {
 	return x.other
 }
 
-// Parameters returns the optional parameters in wire format. Function TLVs iterates over them.
+// Parameters returns the optional parameters in wire format. Function TLVs iterates over the parameters.
 func (p *PDU) Parameters() []byte {
 	switch {
 	case commands[p.ID.row()].carriesMessage():
@@ -101,17 +101,17 @@ func (p *PDU) Parameters() []byte {
 
 // An Error is the reason why a PDU cannot be read.
 type Error struct {
-	Status uint32 // command_status to answer it with
+	Status uint32 // command_status of the answer to the PDU
 	Lost   bool   // the beginning of the next PDU is not known
-	Behind bool   // what cannot be read stands behind the message, or the id, which can
-	Padded bool   // and it consists of NULs
+	Behind bool   // the unreadable octets follow the message or the id, which are readable
+	Padded bool   // the unreadable octets are NULs
 	Text   string
 }
 
 // Error implements error.
 func (e *Error) Error() string { return e.Text }
 
-// Err returns why the PDU cannot be read, or nil if it can.
+// Err returns the error of a PDU that cannot be read, or nil.
 func (p *PDU) Err() *Error {
 	if !p.hasExtras {
 		return nil
@@ -186,13 +186,13 @@ const keepOwn = 4096
 // its fields are set when the PDU becomes a message again.
 func (p *PDU) Reset() {
 	if p.ID == 0 && !p.hasExtras {
-		return // it was not used
+		return // the PDU was not used
 	}
 	p.dropExtras()
 	if p.scratch = p.scratch[:0]; cap(p.scratch) > keepOwn {
 		p.scratch = nil
 	}
-	if len(p.SM.ShortMessage)+len(p.SM.TLVs) > keepOwn { // frees the large storage that they point into
+	if len(p.SM.ShortMessage)+len(p.SM.TLVs) > keepOwn { // frees the large storage of the slices
 		p.SM = SM{}
 	}
 	p.ID, p.CommandStatus, p.SequenceNumber = 0, 0, 0
@@ -265,9 +265,10 @@ func (p *PDU) Decode(b []byte) error {
 	return nil
 }
 
-// readable makes p a PDU that cannot be read, with the fields that can be read all the same: those
-// of a message in front of its optional parameters, the id in an answer to one, and the version in an answer to a login. Some
-// SMSCs write NULs behind the text, or an id without its NUL, or a parameter that is longer than the PDU.
+// readable makes p a PDU that cannot be read, with those fields that are readable: those of a message in
+// front of its optional parameters, the id in an answer to a message, and the version in an answer to a
+// login. Some SMSCs write NULs behind the text, or an id without its NUL, or a parameter that is longer than
+// the PDU.
 func (p *PDU) readable(b []byte, e *Error) error {
 	_ = p.fail(b, e)
 	body := commands[p.ID.row()].body
@@ -280,7 +281,7 @@ func (p *PDU) readable(b []byte, e *Error) error {
 		p.SM.walk(&w, nil)
 	case bodyData:
 		p.SM.walkData(&w)
-	case bodyBindResp: // what it is called matters to nobody
+	case bodyBindResp: // the name of the body is not needed
 		id, rest, _ := bytes.Cut(b[HeaderLen:], []byte{0})
 		if len(id) > maxID {
 			return e
@@ -346,7 +347,7 @@ func lengthError(n uint32) string {
 	return "command_length is larger than a PDU may be" + looksLike(n)
 }
 
-// looksLike returns what a peer may speak whose first four octets are n, in place of SMPP.
+// looksLike returns the protocol that a peer may speak instead of SMPP, if its first four octets are n.
 func looksLike(n uint32) string {
 	what := ""
 	switch string(binary.BigEndian.AppendUint32(nil, n)) {

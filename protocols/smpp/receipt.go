@@ -8,17 +8,16 @@ import (
 	"pmg/sms"
 )
 
-// A Receipt is what a delivery receipt or an intermediate notification says. Its slices are
-// parts of what it was read from.
+// A Receipt is the content of a delivery receipt or an intermediate notification. Its slices are parts of the
+// octets that it was read from.
 type Receipt struct {
 	// ID is the SMSC's id of the message, from receipted_message_id if there is one.
 	ID []byte
-	// TextID is the id in the text, nil if there is none. Peers write it in another way.
+	// TextID is the id in the text, nil if there is none. Peers may write TextID differently from ID.
 	TextID []byte
-	// State is from message_state, or from the text. It is NoState if the text has a word
-	// that is not known.
+	// State is from message_state, or from the text. It is NoState if the word in the text is unknown.
 	State sms.State
-	// Word is the state as it stands in the text.
+	// Word is the word for the state in the text.
 	Word []byte
 	// Submitted and Done are times in Unix nanoseconds, 0 if they are missing.
 	Submitted, Done int64
@@ -27,11 +26,11 @@ type Receipt struct {
 	// Parts and Delivered are how many parts were submitted and delivered, -1 if that is
 	// missing.
 	Parts, Delivered int
-	// Err is the error of the text, as it stands.
+	// Err is the text of the error, unchanged.
 	Err []byte
 	// Network is the error of network_error_code.
 	Network NetworkError
-	// Extra are fields that are not known, as they stand: an SMSC's price, its network.
+	// Extra are unknown fields, unchanged: an SMSC's price, its network.
 	Extra []byte
 	// Text is the beginning of the message's text, as it stands. With NoText its key is not written either.
 	Text   []byte
@@ -45,9 +44,8 @@ type NetworkError struct {
 	Code uint16
 }
 
-// ParseReceipt reads a receipt from its text and its optional parameters, of which either
-// may be missing. It reports false if the message or what became of it is missing, so that
-// it is no receipt.
+// ParseReceipt reads a receipt from its text and its optional parameters, of which either may be missing. It
+// reports false if the id of the message or its state is missing, so that the text is no receipt.
 //
 // The text is in the form of appendix B, of which there are many variants: the fields come
 // in any order and letter case, some are missing, and times have three forms. Times in the
@@ -100,7 +98,7 @@ const (
 	keyStat
 	keyErr
 	keyText
-	keyStatus // as keyStat
+	keyStatus // another name of keyStat
 )
 
 // receiptKeys are the names of the fields. A space may stand where gap says.
@@ -135,7 +133,7 @@ func (p *receiptParser) parse(b []byte) {
 		i += n
 		key, value = next, i
 		if key == keyText && p.seen&(1<<keyID|1<<keyStat) != 0 {
-			break // what follows is the message's
+			break // the rest is the message's text
 		}
 	}
 	p.set(key, b[value:])
@@ -145,7 +143,7 @@ func (p *receiptParser) parse(b []byte) {
 func findKey(b []byte) (receiptKey, int) {
 	for k := keyID; k <= keyStatus; k++ {
 		name := receiptKeys[k].name
-		if b[0]|0x20 != name[0] { // it is so for most
+		if b[0]|0x20 != name[0] { // most fields have another first letter
 			continue
 		}
 		if n := keyLen(b, name, receiptKeys[k].gap); n > 0 {
@@ -158,7 +156,7 @@ func findKey(b []byte) (receiptKey, int) {
 	return noKey, 0
 }
 
-// keyLen returns how long a key at the beginning of b is with its colon, 0 if it is not there.
+// keyLen returns the length of a key, with its colon, at the beginning of b, 0 if b does not begin with the key.
 func keyLen(b []byte, name string, gap int) int {
 	i := 0
 	for j := range len(name) {
@@ -195,7 +193,7 @@ func (p *receiptParser) set(k receiptKey, v []byte) {
 	for rest = trimGaps(rest); len(rest) > 0; rest = trimGaps(rest) {
 		from := rest
 		word, rest = cutWord(rest)
-		if s := StateOfWord(word); s != sms.NoState && p.r.Word == nil { // stat may stand without its key
+		if s := StateOfWord(word); s != sms.NoState && p.r.Word == nil { // stat may be without its key
 			p.r.Word, p.r.State = word, s
 		}
 		if colon := bytes.IndexByte(word, ':'); colon > 0 && colon < len(word)-1 && word[0]|0x20 >= 'a' && word[0]|0x20 <= 'z' {
@@ -212,7 +210,7 @@ func (p *receiptParser) extra(v []byte) {
 		n--
 	}
 	if v = v[:n:n]; p.r.Extra != nil {
-		v = append(append(p.r.Extra, ' '), v...) // a copy: there was no room
+		v = append(append(p.r.Extra, ' '), v...) // append copies, because Extra has no spare capacity
 	}
 	p.r.Extra = v
 }
@@ -264,7 +262,7 @@ func cutWord(b []byte) (word, rest []byte) {
 	return word, rest
 }
 
-// count reads a number of parts, -1 if it is none.
+// count reads a number of parts, -1 for an invalid number.
 func count(v []byte) int {
 	if len(v) > 9 {
 		return -1
@@ -311,7 +309,7 @@ func receiptTimeOf(v []byte, yearLen int, zone *time.Location) int64 {
 	return t.UnixNano()
 }
 
-// receiptTextLen is how many octets of a message's text its receipt has (appendix B).
+// receiptTextLen is the number of octets of a message's text in its receipt (appendix B).
 const receiptTextLen = 20
 
 // AppendText appends the text of the receipt as appendix B has it, whose times have no seconds
@@ -350,7 +348,7 @@ func (r *Receipt) AppendText(b []byte, zone *time.Location) []byte {
 		b = appendThree(b, int(r.Network.Code))
 	}
 	text := r.Text[:min(len(r.Text), receiptTextLen)]
-	if n := len(text); n > 0 && n < len(r.Text) && text[n-1] == 0x1B { // an escape without what it escapes
+	if n := len(text); n > 0 && n < len(r.Text) && text[n-1] == 0x1B { // the text ends with an incomplete escape
 		text = text[:n-1]
 	}
 	if n := len(r.Extra); n > 0 && len(b)-begin+1+n+len(" text:")+len(text) <= maxShort {

@@ -42,7 +42,7 @@ func isWide(text []byte) bool {
 	return len(text) >= 2 && len(text)%2 == 0 && text[0] == 0 && text[1] != 0
 }
 
-// appendNarrow appends a text in UCS-2 in ASCII, with ? for what that lacks.
+// appendNarrow appends a text in UCS-2 as ASCII, with ? for characters that ASCII lacks.
 func appendNarrow(b, text []byte) []byte {
 	for i := 0; i < len(text); i += 2 {
 		c := text[i+1]
@@ -138,8 +138,7 @@ func (s *session) reportText(p *PDU, m *sms.Message) []byte {
 	return p.scratch[n:]
 }
 
-// reportTLVs returns the optional parameters of a receipt: its own, and those of the PDU
-// that say something else.
+// reportTLVs returns the optional parameters of a receipt: its own, and those of the PDU with other meanings.
 func (p *PDU) reportTLVs(r *Receipt) []byte {
 	n := len(p.scratch)
 	for tag, value := range TLVs(p.SM.TLVs) {

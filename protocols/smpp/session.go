@@ -32,12 +32,12 @@ type session struct {
 	allowance protocols.Allowance
 	ours      logout // our unbind
 	theirs    logout // the peer's unbind
-	message   int64  // when the last message or answer to one came
+	message   int64  // time of the last message, or of the last answer to a message
 
 	// These are also read by other goroutines, such as the encoder's.
 	sequence  atomic.Uint64 // number of our requests so far
 	boundAs   atomic.Uint32 // protocols.BindType
-	version   atomic.Uint32 // lower of both sides' interface_version
+	version   atomic.Uint32 // the lower interface_version of the client and the server
 	accepting atomic.Bool   // the session is bound, and no side has begun to log out
 }
 
@@ -123,9 +123,9 @@ func (s *session) unanswered(c *command, p *PDU) protocols.Action {
 	return protocols.Action{Kind: protocols.Alert}
 }
 
-// takesPart reports whether a message counts although something behind it cannot be read. A deliver
-// of an SMSC does, because else it would be lost, or come again and again. A submit of a client is
-// refused, unless there are only NULs, which some clients write behind each text.
+// takesPart reports whether a message counts although the octets after it cannot be read. A deliver of an
+// SMSC counts, because otherwise it would be lost, or come again and again. A submit of a client is refused,
+// unless the unreadable octets are only NULs, which some clients write behind each text.
 func (s *session) takesPart(p *PDU) bool {
 	e := p.Err()
 	return e.Behind && commands[p.ID.row()].carriesMessage() && (s.peer == smsc || e.Padded)
@@ -197,7 +197,7 @@ func (s *session) response(now int64, c *command, p *PDU) protocols.Action {
 		return s.nacked(now, p)
 	case SubmitSMResp, DeliverSMResp, DataSMResp, QuerySMResp, CancelSMResp, ReplaceSMResp:
 		if s.peer == esme {
-			p.SMResp.MessageID = nil // that of a data_sm_resp has no meaning in a delivery
+			p.SMResp.MessageID = nil // the message_id of a data_sm_resp has no meaning in a delivery
 		}
 		s.message = now
 		a := s.answered(p, s.options.codeOf(p.CommandStatus))

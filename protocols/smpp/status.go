@@ -162,7 +162,7 @@ func StatusName(number uint32) string {
 	return ""
 }
 
-// Meaning returns what a command_status means, and of which kind it is.
+// Meaning returns the meaning and the kind of a command_status.
 func (d *Driver) Meaning(number uint32) string {
 	if s := findStatus(number); s != nil && number != StatusOK {
 		return s.text + "; " + s.code.Failure().String()
@@ -200,11 +200,11 @@ func statusOf(code sms.Code) uint32 {
 	case sms.OK:
 		return StatusOK
 	case sms.OptedOut:
-		code = sms.Blocked // SMPP has no status of its own for it
+		code = sms.Blocked // SMPP has no status for OptedOut
 	case sms.NoCredit:
-		code = sms.Throttled // nor for this: the client slows down, and sends it again
+		code = sms.Throttled // SMPP has no status for NoCredit: the client slows down, and sends the message again
 	case sms.NoPrice:
-		code = sms.Rejected // nor for this: the number is right, and the same message is refused again
+		code = sms.Rejected // SMPP has no status for NoPrice: the number is right, and the same message is refused again
 	}
 	for i := range statuses {
 		if s := &statuses[i]; s.sent && s.code == code {

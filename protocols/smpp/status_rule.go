@@ -10,15 +10,14 @@ import (
 	"pmg/sms"
 )
 
-// A StatusRule says what statuses mean in the answers of an SMSC. Package config describes the
-// tags.
+// A StatusRule defines the meaning of statuses in the answers of an SMSC. Package config describes the tags.
 type StatusRule struct {
 	Status []string      `yaml:"status" required:"yes" live:"rebind" doc:"The statuses: numbers such as 0x45, and ranges such as 0x400-0x4ff."`
 	Is     string        `yaml:"is" required:"yes" enum:"throttled|temporary|failover|permanent|session" live:"rebind" doc:"throttled: too fast; the connector pauses for throttle_pause. temporary: it is sent again, as retry says. failover: it goes to the next target that is up; without one, as temporary. permanent: it ends. session: the session ends; the message keeps its place."`
 	Pause  time.Duration `yaml:"pause" default:"0s" range:"0s..24h" live:"rebind" doc:"How long nothing is sent by the connector after such a status, such as 1m; 0s: throttle_pause after throttled, else not at all."`
 }
 
-// A statusRange is a compiled one.
+// A statusRange is a compiled StatusRule.
 type statusRange struct {
 	from, to uint32
 	code     sms.Code
@@ -82,8 +81,8 @@ func (o *ConnectorOptions) codeOf(status uint32) sms.Code {
 	return codeOf(status)
 }
 
-// AfterStatus returns what the rules say beside the code of a status: whether another target gets the message, and how long
-// the connector sends nothing.
+// AfterStatus returns the effects of a status, according to the rules, in addition to its code: whether
+// another target gets the message, and how long the connector sends nothing.
 func (o *ConnectorOptions) AfterStatus(status uint32) (failover bool, pause time.Duration) {
 	if r := o.ruleOf(status); r != nil {
 		return r.failover, r.pause
@@ -91,8 +90,8 @@ func (o *ConnectorOptions) AfterStatus(status uint32) (failover bool, pause time
 	return false, 0
 }
 
-// answered returns the action of an answer to one of our requests. An SMSC that says that we are
-// not logged in, or should not be, says it of every message in the session (§5.1.3).
+// answered returns the action of an answer to one of our requests. A status that we are not logged in, or
+// should not be, applies to every message in the session (§5.1.3).
 func (s *session) answered(p *PDU, code sms.Code) protocols.Action {
 	a := protocols.Action{Kind: protocols.Answered, Sequence: p.SequenceNumber, Code: code, Status: p.CommandStatus}
 	switch code {

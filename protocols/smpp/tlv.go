@@ -142,7 +142,7 @@ func badTLV(tlvs []byte) uint32 {
 			payloads++
 		}
 	}
-	if payloads > 1 { // only one could be forwarded
+	if payloads > 1 { // only one message_payload could be forwarded
 		return StatusInvOptParamVal
 	}
 	return StatusOK

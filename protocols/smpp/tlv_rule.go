@@ -19,7 +19,7 @@ type TLVRule struct {
 	Value string `yaml:"value" live:"rebind" doc:"With add: its value, a number or a text; of a parameter that SMPP does not name, a text, or octets in hexadecimal behind 0x."`
 }
 
-// A tlvRule is a compiled one.
+// A tlvRule is a compiled rule.
 type tlvRule struct {
 	adds  bool
 	tag   uint16
@@ -67,7 +67,7 @@ func parseTag(text string) (uint16, *parameter, error) {
 	p := findParameter([]byte(text))
 	tag, err := strconv.ParseUint(text, 0, 16)
 	switch {
-	case text == "": // which is a problem already
+	case text == "": // the empty text was already reported as a problem
 	case p != nil:
 		tag = uint64(p.tag)
 	case err != nil || tag == 0:
@@ -106,7 +106,7 @@ func CompileParameters(all []Parameter) (octets []byte, problems []protocols.Pro
 	return octets, problems
 }
 
-// addMissing adds those of an account's parameters that its message lacks.
+// addMissing adds to a message those parameters of its account that the message lacks.
 func addMissing(p *PDU, octets []byte) {
 	at := len(p.scratch)
 	p.scratch = append(p.scratch, p.SM.TLVs...)
@@ -142,8 +142,7 @@ func (p *parameter) parse(text string) ([]byte, error) {
 	return b, nil
 }
 
-// rewrite makes of a message's optional parameters what the rules ask for, in the PDU's own
-// storage.
+// rewrite applies the rules to a message's optional parameters, in the PDU's own storage.
 func (p *PDU) rewrite(rules []tlvRule) {
 	for i := range rules {
 		r := &rules[i]

@@ -4,14 +4,14 @@ import "pmg/protocols"
 
 // A logout is one side's unbind (§4.2).
 type logout struct {
-	since    int64 // when it was sent or received; later if the session was not read; 0: not begun
+	since    int64 // when unbind was sent or received; later if the session was not read; 0: no unbind
 	sequence uint32
 }
 
 // begun reports whether the side has begun to log out.
 func (l *logout) begun() bool { return l.since != 0 }
 
-// answeredBy reports whether p is the response to it.
+// answeredBy reports whether p is the response to the unbind.
 func (l *logout) answeredBy(p *PDU) bool { return l.begun() && p.SequenceNumber == l.sequence }
 
 // Unbind implements protocols.Session.

@@ -31,8 +31,8 @@ type Walk struct {
 	err  *Error // read: the first error
 	mode mode
 
-	lenient bool // read: whole optional parameters count, whatever stands behind them
-	behind  int  // read, lenient: how many octets stand behind them
+	lenient bool // read: optional parameters that are whole count, even if other octets follow
+	behind  int  // read, lenient: number of octets behind the optional parameters
 
 	full bool                         // show: print texts and octets of unknown meaning
 	keep bool                         // show: print the next field even when it is zero or empty

@@ -20,7 +20,7 @@ const maxOctets = 1024
 // A TLV is an optional parameter as Visit passes it.
 type TLV struct {
 	Tag   string  `json:"tag"`
-	Name  *string `json:"name"` // nil for a tag that is not assigned
+	Name  *string `json:"name"` // nil: the tag is not assigned
 	Len   int     `json:"len"`
 	Value string  `json:"value"` // in hex
 }

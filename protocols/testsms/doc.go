@@ -1,5 +1,5 @@
-// Package testsms is the protocol of connectors that lead to no SMSC: what becomes of a message is decided by the last digit of
-// its recipient. Package sandbox is the SMSC.
+// Package testsms is the protocol of connectors that lead to no SMSC: the last digit of the recipient decides
+// the outcome of a message. Package sandbox is the SMSC.
 //
 // # Start reading
 //

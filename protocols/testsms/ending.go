@@ -4,7 +4,7 @@ import (
 	"pmg/sms"
 )
 
-// An Ending is what becomes of the messages to numbers that end with a digit.
+// An Ending is the outcome of the messages to numbers that end with a digit.
 type Ending struct {
 	Does    string     // in words
 	Once    sms.Code   // the answer to the first attempt; OK: as Code
@@ -40,7 +40,7 @@ var endings = [10]Ending{
 // LongestDelay is how many times receipt_delay a receipt waits at most.
 const LongestDelay = 15
 
-// EndingOf returns what becomes of the messages to a number. What does not end with a digit is delivered.
+// EndingOf returns the outcome of the messages to a number. A message to an address without a digit at the end is delivered.
 func EndingOf(dest []byte) *Ending {
 	if n := len(dest); n > 0 && dest[n-1] >= '0' && dest[n-1] <= '9' {
 		return &endings[dest[n-1]-'0']
@@ -48,7 +48,7 @@ func EndingOf(dest []byte) *Ending {
 	return &endings[0]
 }
 
-// Endings calls f with each digit and what it means, in words.
+// Endings calls f with each digit and its meaning as text.
 func Endings(f func(digit int, does string)) {
 	for digit := range endings {
 		f(digit, endings[digit].Does)

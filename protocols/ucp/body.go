@@ -5,13 +5,13 @@ package ucp
 type SM struct {
 	AdC, OAdC               Field // recipient and originator; of a 53 the other way round
 	AC                      Field // authentication code
-	NRq, NAdC, NT, NPID     Field // notification: wanted, where to, of what, protocol
+	NRq, NAdC, NT, NPID     Field // notification: requested or not, address, events, protocol
 	LRq, LRAd, LPID         Field // last resort address
-	DD, DDT, VP             Field // deferred delivery, its time; end of the validity
+	DD, DDT, VP             Field // deferred delivery: requested or not, time; end of the validity
 	RPID                    Field // protocol identifier
 	SCTS                    Field // time stamp of the SMSC
-	Dst, Rsn, DSCTS         Field // outcome of a delivery, its reason and time
-	MT, NB, Msg             Field // type of the text, bits of a transparent one, the text
+	Dst, Rsn, DSCTS         Field // outcome of a delivery: status, reason, time
+	MT, NB, Msg             Field // type of the text; number of bits of a transparent text; the text
 	MMS, PR, DCs, MCLs, RPI Field // more to come, priority, alphabet (unused), class, reply path
 	CPg, RPLy               Field // reserved
 	OTOA                    Field // type of OAdC

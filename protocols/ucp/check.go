@@ -23,7 +23,7 @@ func (p *PDU) check(by side) (ec uint8, text string) {
 			return ec, text
 		}
 	}
-	if p.OT != MultipleCall && !isRecipient(p.recipient()) { // Message checks those of an operation 02
+	if p.OT != MultipleCall && !isRecipient(p.recipient()) { // Message checks the recipients of an operation 02
 		return ecAdC, ""
 	}
 	if !p.hasOriginator() {

@@ -11,7 +11,7 @@ const (
 	dcsUCS2       = 0x08
 	dcsClass      = 0x10 // in the group of general schemes: a class stands in bits 1 and 0
 	dcsClassGroup = 0xF0 // the group of schemes with a class
-	dcsWaiting    = 0xC0 // those that say that a message waits: 0xE0 to 0xEF have UCS-2
+	dcsWaiting    = 0xC0 // first of the codings that mean a waiting message: 0xE0 to 0xEF have UCS-2
 )
 
 // coding reads how to read the text of a message: XSer 02 before MCLs, and MT

@@ -1,5 +1,5 @@
-// Package ucp is the UCP driver: EMI/UCP as SMSCs of release 3 to 5 speak it.
-// spec.txt lists what there is of it and says what is done.
+// Package ucp is the UCP driver: EMI/UCP as SMSCs of release 3 to 5 speak it. spec.txt lists the parts of
+// UCP, and what is implemented.
 //
 // # One list of fields
 //

@@ -4,7 +4,7 @@ import "pmg/protocols"
 
 // Options are the driver's settings.
 type Options struct {
-	MaxPDU int // octets; what is longer is no frame. 0: 4096, which is also the most
+	MaxPDU int // limit of octets: a longer frame is invalid. 0: 4096, which is also the maximum
 }
 
 // A Driver is UCP. It implements protocols.Driver.

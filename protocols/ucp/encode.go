@@ -123,7 +123,7 @@ func (p *PDU) putMsg(m *sms.Message, text []byte) (sms.Alphabet, bool) {
 	if alphabet.IsDefault() {
 		alphabet = sms.Default
 	}
-	if alphabet == sms.Default && p.SM.MT.n > 0 && isDigits(text) { // it came as a numeric text
+	if alphabet == sms.Default && p.SM.MT.n > 0 && isDigits(text) { // the message came as a numeric text
 		p.put(&p.SM.Msg, text)
 		return alphabet, len(text) <= maxMsg
 	}

@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// What a frame begins and ends with.
+// The octets at the beginning and the end of a frame.
 const (
 	stx = 2
 	etx = 3
@@ -21,9 +21,9 @@ const (
 	atData   = 15
 	trailing = 3                 // the checksum and ETX
 	minFrame = atData + trailing // without any field
-	maxFrame = 4096              // one with 640 characters and 400 digits of XSer stays below 2048
+	maxFrame = 4096              // a frame with 640 characters and 400 digits of XSer stays below 2048
 	maxLEN   = 99999             // five digits
-	prefix   = "00/00000/O/00/"  // what stands between STX and the data
+	prefix   = "00/00000/O/00/"  // the octets between STX and the data
 )
 
 // Frame implements protocols.Codec. It finds frames by STX and ETX, because the next
@@ -57,7 +57,7 @@ func (d *Driver) Frame(b []byte) (int, error) {
 	return len(b) + 1, nil
 }
 
-// frame reads the frame around the fields and returns what is wrong with it.
+// frame reads the frame around the fields and returns its error.
 func (p *PDU) frame(b []byte) *Error {
 	switch {
 	case len(b) < minFrame || b[0] != stx || b[len(b)-1] != etx:
@@ -115,7 +115,7 @@ func checksum(b []byte) (sum byte) {
 	for ; len(b) >= 8; b = b[8:] {
 		x := binary.LittleEndian.Uint64(b)
 		lanes += x&even + x>>8&even
-		lanes &= even // what does not matter modulo 256
+		lanes &= even // drop the bits that do not matter modulo 256
 	}
 	sum = byte(lanes) + byte(lanes>>16) + byte(lanes>>32) + byte(lanes>>48)
 	for _, c := range b {

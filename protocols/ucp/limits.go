@@ -4,7 +4,7 @@ import "fmt"
 
 // How many octets that are no frame a peer may send.
 const (
-	maxEarlyNoise = 1024     // before it logs in
+	maxEarlyNoise = 1024     // limit before the login
 	maxNoise      = 16 << 10 // between two frames
 )
 

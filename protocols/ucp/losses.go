@@ -24,11 +24,11 @@ const (
 	lostPriority
 	lostNotify
 	lostCoding
-	lostService  // one that is not in services
+	lostService  // an extra service that is not in services
 	lostServices // the first of services
 )
 
-// notSent is the text of a field of which nothing is left.
+// notSent is the text of a field that is lost completely.
 const notSent = "Not sent."
 
 // losses lists all that a message may lose between UCP and another protocol.
@@ -133,7 +133,7 @@ func lostXSer(lost *protocols.Lost, m *sms.Message, xser []byte) {
 	}
 }
 
-// isOf reports whether a message has that alphabet. There are several default ones.
+// isOf reports whether a message has an alphabet. All default alphabets count as the same.
 func isOf(m *sms.Message, a sms.Alphabet) bool {
 	return m.Alphabet == a || a == sms.Default && m.Alphabet.IsDefault()
 }

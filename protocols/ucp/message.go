@@ -56,9 +56,8 @@ func (s *session) kindOf(p *PDU) sms.Kind {
 	return sms.Submit
 }
 
-// notify reads which outcomes the sender wants to hear of. Where NT does not say it,
-// these are the final ones. The notifications go to the session, whatever address the
-// message names for them.
+// notify returns the outcomes for which the sender wants notifications. Without NT, these are the final
+// outcomes. The notifications go to the session, whatever address the message names for them.
 func (p *PDU) notify() (n sms.Notify) {
 	if !p.isOn(p.SM.NRq) {
 		return 0

@@ -28,9 +28,9 @@ const (
 	nativeRPLy
 	nativeRES4
 	nativeRES5
-	nativeXSer // without what sms.Message says
+	nativeXSer // extra services without those in sms.Message
 	nativeSCTS
-	_ // these three are what a sms.Report says
+	_ // the next three are contained in a sms.Report
 	_
 	_
 	nativeMsg // of a notification

@@ -32,9 +32,9 @@ const (
 type use uint8
 
 const (
-	refused  use = iota // with EC 03
-	message             // it carries a message
-	keepLive            // it is answered
+	refused  use = iota // the operation is refused with EC 03
+	message             // the operation carries a message
+	keepLive            // the operation needs only an answer
 	login
 )
 
@@ -57,11 +57,11 @@ const (
 type operation struct {
 	ot     uint8
 	name   string
-	by     side // the side that may send it
+	by     side // the side that may send the operation
 	use    use
 	body   body
 	acked  uint8 // elements behind the A of a usual positive result: SM, or MVP and SM
-	secret bool  // it holds a password
+	secret bool  // the operation contains a password
 }
 
 // operations lists the operations in order. Row 0 stands for every one that is not here.

@@ -72,7 +72,7 @@ func (o *ConnectorOptions) CheckAccount(systemID, password string) []protocols.P
 	return checkCredentials(systemID, password)
 }
 
-// checkCredentials returns what is wrong with what a session logs in with.
+// checkCredentials returns the problems of a session's credentials.
 func checkCredentials(systemID, password string) []protocols.Problem {
 	problems := protocols.TooLong(nil, "UCP", "system_id", systemID, maxSystemID)
 	for _, c := range []byte(systemID) {
@@ -91,7 +91,7 @@ func checkCredentials(systemID, password string) []protocols.Problem {
 	return problems
 }
 
-// writable reports whether a password arrives as it is.
+// writable reports whether a password arrives unchanged.
 func writable(password string) bool {
 	for _, c := range []byte(password) {
 		if c >= 0x80 {

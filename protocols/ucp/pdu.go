@@ -11,14 +11,14 @@ import (
 // A PDU is an operation or a result. OT says which of the bodies counts. It must not
 // be copied, because fields may lie in storage inside it.
 type PDU struct {
-	text []byte // what the fields lie in: the frame, or buf
+	text []byte // the storage of the fields: the frame, or buf
 	buf  []byte // storage for fields that do not lie in a frame
 
 	OT, TRN   uint8
-	Result    bool // it answers an operation
+	Result    bool // the PDU is the result of an operation
 	hasExtras bool // extras counts
-	noise     bool // it is no frame
-	long      bool // longer than a peer may send before it logs in
+	noise     bool // the octets are no frame
+	long      bool // the frame is longer than a peer may send before it logs in
 
 	// Of a result.
 	Nack        bool
@@ -26,20 +26,20 @@ type PDU struct {
 	elements    uint8 // how many elements stand behind the A or N
 	MVP, SysMsg Field // modified validity period, system message
 
-	extras *extras // made on first use, then kept
+	extras *extras // made on first use, then reused
 	SM     SM      // operations 01, 02, 03, 30 and 51 to 58
 }
 
-// extras is what few PDUs have.
+// extras are the fields that few PDUs have.
 type extras struct {
 	login  Login
 	alert  Alerting
 	legacy Legacy
 	raw    []byte // octets of a PDU that cannot be read
-	err    *Error // why it cannot be read
+	err    *Error // error of a frame that cannot be read
 
 	to      int    // the recipient of an operation 02 that the gateway is at
-	refused uint32 // those that were refused, as bits
+	refused uint32 // recipients that were refused, as bits
 }
 
 // rare returns the PDU's extras, which count from now on.
@@ -60,15 +60,15 @@ func (p *PDU) dropExtras() {
 
 // An Error says why a PDU cannot be read.
 type Error struct {
-	EC     uint8 // error code to answer it with
-	Silent bool  // it is not answered, because it is no frame
+	EC     uint8 // error code of the answer to the PDU
+	Silent bool  // the octets are no frame, so that no answer is sent
 	Text   string
 }
 
 // Error implements error.
 func (e *Error) Error() string { return e.Text }
 
-// Err returns why the PDU cannot be read, or nil if it can.
+// Err returns the error of a PDU that cannot be read, or nil.
 func (p *PDU) Err() *Error {
 	if !p.hasExtras {
 		return nil
@@ -111,7 +111,7 @@ func (p *PDU) number(w *Walk, f Field) int {
 	return digits(p.get(f))
 }
 
-// digits reads a decimal number, -1 if it is none.
+// digits reads a decimal number, -1 for an invalid number.
 func digits(b []byte) int {
 	if len(b) == 0 {
 		return -1

@@ -95,7 +95,7 @@ func stateOf(dst byte, rsn int) sms.State {
 	return sms.StateUndeliverable
 }
 
-// findReason returns the row of a reason, or nil if it is an operator's own.
+// findReason returns the row of a reason, or nil for an operator's own reason.
 func findReason(rsn int) *Reason {
 	for i := range reasons {
 		if int(reasons[i].Number) == rsn {
@@ -142,7 +142,7 @@ func reasonOf(r *sms.Report) int {
 type Reason struct {
 	Number uint8
 	Text   string
-	State  sms.State // that a receipt reports
+	State  sms.State // state that a receipt reports
 }
 
 // Reasons returns all rows in order.

@@ -15,7 +15,7 @@ type phase uint8
 const (
 	open   phase = iota // connected, not logged in
 	bound               // logged in
-	closed              // over: nothing is said any more
+	closed              // the session has ended: nothing more is sent
 )
 
 // A session is the state of one connection:
@@ -35,13 +35,13 @@ type session struct {
 	at      phase
 	since   int64 // when the connection began
 	allowed protocols.Allowance
-	noise   int    // octets since the last frame that are none
+	noise   int    // number of octets outside frames since the last frame
 	pending bool   // server: the gateway looks at the credentials
-	client  []byte // server: what the client has logged in as
+	client  []byte // server: name with which the client has logged in
 	leaving int64  // since when we wait for results to log out; 0: we do not
-	message int64  // when a message or the result of one last came
+	message int64  // time of the last message, or of the last result of a message
 	line    line
-	theirs  [trns/64 + 1]uint64 // TRNs of the peer's messages that are not answered, as bits
+	theirs  [trns/64 + 1]uint64 // TRNs of the peer's unanswered messages, as bits
 
 	// These are read by the encoder and others, too.
 	ours      window
@@ -52,7 +52,7 @@ type session struct {
 // A line is what is known about whether the peer lives. Any PDU of the peer shows that
 // it does.
 type line struct {
-	heard int64 // when the peer's last PDU came, or could have come unheard
+	heard int64 // time of the peer's last PDU; later if the session was not read
 	asked int64 // since when the result of our 31 is due; 0: none is
 }
 
@@ -144,7 +144,7 @@ func (s *session) isUnanswered(trn uint8) bool { return s.theirs[trn/64]&(1<<(tr
 // cannot be read.
 func (s *session) result(now int64, p *PDU) protocols.Action {
 	if p.Err() != nil {
-		return protocols.Action{} // tooMuch has counted it
+		return protocols.Action{} // tooMuch has counted the octets
 	}
 	if !s.ours.answered(p.TRN, p.OT) {
 		return s.passOver(now)

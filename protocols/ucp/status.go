@@ -32,8 +32,8 @@ const sent = true
 type status struct {
 	number uint8
 	name   string
-	code   sms.Code // what it means to the gateway
-	sent   bool     // it is what that code is answered with
+	code   sms.Code // the gateway's code for the error
+	sent   bool     // the error is the answer for the code
 }
 
 // statuses lists the error codes (EC) in order. 04 has become the code of every fault

@@ -12,8 +12,8 @@ const trns = 100
 // Any goroutine may give out TRNs. Those of operations that carry messages are given
 // back by the goroutine that receives the results.
 type window struct {
-	last  atomic.Uint32 // TRN, plus 1, that was given out last
-	count atomic.Uint32 // of TRNs given out, for their order
+	last  atomic.Uint32 // last TRN that was assigned, plus 1
+	count atomic.Uint32 // number of assigned TRNs, for their order
 	given [trns]atomic.Uint64
 }
 

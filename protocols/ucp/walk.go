@@ -11,11 +11,11 @@ import (
 type mode uint8
 
 const (
-	read  mode = iota // finds them in the frame
-	write             // puts them on the wire
-	show              // prints them, as the pdu log does
-	scan              // takes them from what show printed
-	visit             // hands them to a function
+	read  mode = iota // reads the fields from the frame
+	write             // writes the fields to the frame
+	show              // prints the fields, as in the pdu log
+	scan              // reads the fields from the output of show
+	visit             // passes the fields to a function
 )
 
 // A Field is the characters of a field: where they lie in the PDU's text.
@@ -29,8 +29,8 @@ type Field struct{ at, n uint16 }
 // case, an empty field, and leave the others to walk_text.go.
 type Walk struct {
 	p    *PDU
-	b    []byte // write, show: what was made so far
-	at   int    // read: the next field; it lies in the PDU's text
+	b    []byte // write, show: the output so far
+	at   int    // read: offset of the next field in the PDU's text
 	end  int    // read: behind the last field's slash
 	err  *Error // read
 	mode mode

@@ -15,7 +15,7 @@ import (
 	phonenumber "pmg/sms/number"
 )
 
-// Bounds on what is kept.
+// Bounds on the stored texts.
 const (
 	mostNumbers = 100
 	mostTexts   = 200 // of a number
@@ -23,8 +23,8 @@ const (
 
 // A Line is a text of a conversation.
 type Line struct {
-	Mine    bool   // the mobile has sent it
-	Other   string // whom it is from, or to
+	Mine    bool   // the mobile has sent the text
+	Other   string // the other side: sender or recipient
 	At      time.Time
 	Fate    string
 	Arrives bool
@@ -39,7 +39,7 @@ func (l *Line) Text() string { return strings.Join(l.parts, "") }
 // Phones are the conversations of mobiles. It is safe for concurrent use.
 type Phones struct {
 	mu      sync.Mutex
-	numbers []string // the one with the latest text first
+	numbers []string // numbers, that with the latest text first
 	lines   map[string][]*Line
 }
 

@@ -12,7 +12,7 @@ type Coding uint8
 
 // The codings.
 const (
-	GSM7   Coding = iota // GSM 7-bit, one septet an octet
+	GSM7   Coding = iota // GSM 7-bit, one septet in an octet
 	Packed               // GSM 7-bit, eight septets in seven octets
 	ASCII                // IA5
 	Latin1               // ISO 8859-1
@@ -27,17 +27,16 @@ const (
 // with the default tables.
 type Charset struct {
 	Coding  Coding
-	Locking Language // table of characters; IE 0x25 of the user data header names it
-	Single  Language // table of characters behind an escape; IE 0x24 names it
+	Locking Language // basic table of characters, which IE 0x25 of the user data header selects
+	Single  Language // extension table of characters, which follow an escape; IE 0x24 selects the table
 }
 
-// PartOctets is how many octets of user data a short message carries, with its header
-// (3GPP TS 23.040 §9.2.3.24).
+// PartOctets is the number of octets of user data in a short message, including the header (3GPP TS 23.040 §9.2.3.24).
 const PartOctets = 140
 
-// Room returns how many units of text one short message holds beside a user data
-// header of that many octets. The header's length octet counts. Units are septets for
-// GSM7 and Packed, 16 bits for UCS2, and octets otherwise, as Count counts them.
+// Room returns the number of text units in a short message beside a user data header of header octets,
+// including the header's length octet. Units are septets for GSM7 and Packed, 16 bits for UCS2, and octets
+// otherwise, as in Count.
 func (c Charset) Room(header int) int {
 	left := max(PartOctets-header, 0)
 	switch c.Coding {
@@ -49,9 +48,8 @@ func (c Charset) Room(header int) int {
 	return left
 }
 
-// Decode appends the text of the octets to dst as UTF-8. It reports false if an octet
-// has no meaning in the charset. Such an octet is read as U+FFFD, or as a mobile would
-// show it where 3GPP TS 23.038 says how.
+// Decode appends the text of the octets to dst as UTF-8. It reports false if an octet has no meaning in the
+// charset. Such an octet is read as U+FFFD, or as a mobile would show it, if 3GPP TS 23.038 defines that.
 func (c Charset) Decode(dst, octets []byte) ([]byte, bool) {
 	switch c.Coding {
 	case GSM7:
@@ -77,7 +75,7 @@ func (c Charset) Decode(dst, octets []byte) ([]byte, bool) {
 	return dst, ok
 }
 
-// charmap returns the table of a coding that is one of ISO 8859 with characters of its own; nil: it is none.
+// charmap returns the table of a coding of ISO 8859 with characters of its own; nil for other codings.
 func (c Coding) charmap() *charmap.Charmap {
 	switch c {
 	case Cyrillic:
@@ -132,28 +130,27 @@ func decodeUTF8(dst, b []byte) ([]byte, bool) {
 	return dst, false
 }
 
-// A Policy says what becomes of characters that a charset lacks.
+// A Policy is the treatment of characters that a charset lacks.
 type Policy uint8
 
 // The policies.
 const (
-	Report        Policy = iota // nothing is written, so that the caller can choose another charset, or refuse
+	Report        Policy = iota // nothing is written, so that the caller can choose another charset, or refuse the text
 	Replace                     // '?' is written
-	Transliterate               // characters that look alike are written, '?' where there are none
+	Transliterate               // similar characters are written, or '?' for characters without a similar one
 )
 
-// A Loss says which characters of a text its charset lacks.
+// A Loss describes the characters of a text that its charset lacks.
 type Loss struct {
-	Count    int  // how many there are; with Report, 1 stands for any number
-	Replaced int  // how many of them were written as '?'
-	First    rune // the first one; U+FFFD for octets that are not UTF-8
-	At       int  // where the first one is in the text
+	Count    int  // number of missing characters; with Report, 1 means at least one
+	Replaced int  // number of characters that were replaced by '?'
+	First    rune // the first missing character; U+FFFD for octets that are not UTF-8
+	At       int  // offset of the first missing character in the text
 }
 
-// Encode appends the text, which is UTF-8, to dst in the charset. With Report it
-// returns dst as it was if the charset lacks a character. Octets that are not UTF-8
-// count as characters that every charset lacks. Letters and marks are composed, so places in Loss
-// are those in the text that Compose returns.
+// Encode appends the text, which is UTF-8, to dst in the charset. With Report, it returns dst unchanged if
+// the charset lacks a character. Octets that are not UTF-8 count as characters that every charset lacks.
+// Letters and marks are composed, so that positions in Loss refer to the text that Compose returns.
 func (c Charset) Encode(dst, text []byte, p Policy) ([]byte, Loss) {
 	text = Compose(text)
 	e := encoder{Charset: c, locking: c.Locking.locking(), single: c.Single.single()}
@@ -182,8 +179,8 @@ func (c Charset) Encode(dst, text []byte, p Policy) ([]byte, Loss) {
 	return dst, e.loss
 }
 
-// Count returns how many units Encode would write, and reports whether the charset
-// has every character of the text. Units are those of Room.
+// Count returns the number of units that Encode would write, and reports whether the charset has every
+// character of the text. Units are defined as for Room.
 func (c Charset) Count(text []byte) (units int, ok bool) {
 	text = Compose(text)
 	e := encoder{Charset: c, locking: c.Locking.locking(), single: c.Single.single()}
@@ -251,7 +248,7 @@ func (e *encoder) write(dst []byte, r rune) ([]byte, bool) {
 func (e *encoder) replace(dst []byte, r rune, at int) []byte {
 	e.lacks(r, at)
 	e.loss.Replaced++
-	dst, _ = e.write(dst, '?') // every charset has it
+	dst, _ = e.write(dst, '?') // every charset has '?'
 	return dst
 }
 

@@ -13,8 +13,7 @@ const escape = 0x1B
 // septets is how many values a septet has.
 const septets = 128
 
-// A table says which character each septet stands for. All of them are in the basic
-// plane. 0 stands for none.
+// A table maps each septet to a character. All characters are in the basic plane. 0 means no character.
 type table struct {
 	runes [septets]uint16
 	order string // the septets that stand for a character, by character
@@ -69,9 +68,8 @@ func (c Charset) reader() septetReader {
 	return septetReader{locking: c.Locking.locking(), single: c.Single.single()}
 }
 
-// append appends the text of one more septet. A mobile shows a character that is not in
-// the single shift table as that of the other table, and two escapes as a space
-// (3GPP TS 23.038 §6.2.1.1).
+// append appends the text of one more septet. A mobile shows a character that is not in the single shift
+// table as the character of the other table, and two escapes as a space (3GPP TS 23.038 §6.2.1.1).
 func (d *septetReader) append(dst []byte, v byte) []byte {
 	if d.escaped {
 		d.escaped = false
@@ -95,7 +93,7 @@ func (d *septetReader) append(dst []byte, v byte) []byte {
 	return utf8.AppendRune(dst, rune(d.locking.runes[v]))
 }
 
-// end appends the text of an escape with nothing behind it.
+// end appends the text of an escape at the end of the octets.
 func (d *septetReader) end(dst []byte) ([]byte, bool) {
 	if d.escaped {
 		return append(dst, ' '), false
@@ -115,7 +113,8 @@ func (c Charset) decodeSeptets(dst, b []byte) ([]byte, bool) {
 	return d.end(dst)
 }
 
-// same returns how many septets at the beginning are the ASCII octets of their characters, as most letters are.
+// same returns the number of septets at the beginning that are equal to the ASCII octets of their characters,
+// as most letters are.
 func (d *septetReader) same(b []byte) (n int) {
 	if d.escaped {
 		return 0
@@ -134,14 +133,13 @@ func (c Charset) decodePacked(dst, b []byte) ([]byte, bool) {
 	return d.end(dst)
 }
 
-// FillBits returns how many bits stand between a user data header of that many octets and
-// the first packed septet behind it, so that the septets are where they would be if the
-// header were made of septets (3GPP TS 23.040 §9.2.3.24).
+// FillBits returns the number of bits between a user data header of header octets and the first packed
+// septet, which align the septets as if the header consisted of septets (3GPP TS 23.040 §9.2.3.24).
 func FillBits(header int) int { return (7 - header*8%7) % 7 }
 
-// PackedSeptets returns how many septets packed octets hold, which begin with fill bits. It takes
-// seven bits that are 0 at the end for filling, although they may be '@': nothing else says
-// how many characters there are, and texts that end in '@' are rare.
+// PackedSeptets returns the number of septets in packed octets, which begin with fill bits. It ignores seven
+// zero bits at the end as padding, although they may be '@': nothing else shows the number of characters, and
+// texts that end in '@' are rare.
 func PackedSeptets(packed []byte, fill int) int {
 	n := roomForSeptets(len(packed), fill)
 	if n > 0 && fill+7*n == 8*len(packed) && septetAt(packed, fill, n-1) == 0 {
@@ -164,9 +162,8 @@ func septetAt(packed []byte, fill, i int) byte {
 	return byte(v>>shift) & 0x7F
 }
 
-// AppendPacked appends septets to dst, eight in seven octets (3GPP TS 23.038 §6.1.2.1),
-// with that many bits of 0, at most 7, in front. The septets may begin where dst ends, if
-// there are no such bits.
+// AppendPacked appends septets to dst, eight in seven octets (3GPP TS 23.038 §6.1.2.1), after fill zero bits,
+// of which there are at most 7. If fill is 0, the septets may begin where dst ends.
 func AppendPacked(dst, septets []byte, fill int) []byte {
 	if len(septets) == 0 {
 		return dst
@@ -187,8 +184,8 @@ func AppendPacked(dst, septets []byte, fill int) []byte {
 	return dst
 }
 
-// AppendUnpacked appends the first n septets of packed octets to dst, one an octet. It
-// appends fewer if there are fewer. The packed octets begin with fill bits.
+// AppendUnpacked appends the first n septets of packed octets to dst, one septet in each octet. It appends
+// fewer septets if there are fewer. The packed octets begin with fill bits.
 func AppendUnpacked(dst, packed []byte, fill, n int) []byte {
 	for i := range min(n, roomForSeptets(len(packed), fill)) {
 		dst = append(dst, septetAt(packed, fill, i))

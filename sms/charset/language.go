@@ -74,19 +74,18 @@ func (s Languages) With(l Language) Languages { return s | 1<<l&AllLanguages }
 // Has reports whether the set has the language.
 func (s Languages) Has(l Language) bool { return s>>l&1 != 0 }
 
-// Octets of a user data header: its length, an element that names a language, and one
-// that numbers parts with a reference of 8 bits.
+// Octets of a user data header: its length, an element that names a language, and an element that numbers
+// parts with a reference of 8 bits.
 const (
 	headerLength  = 1
 	shiftElement  = 3
 	concatElement = 5
 )
 
-// Best returns the charset for a text that needs the fewest parts and lacks none of its
-// characters: GSM 7-bit, GSM 7-bit with tables of one of the allowed languages, or UCS-2.
-// Where UCS-2 needs no more parts than a language's tables, it is UCS-2, because more
-// mobiles know it. An escape at the end of a part may make the parts one more than
-// Best has reckoned with.
+// Best returns the charset for a text that needs the fewest parts and lacks none of its characters: GSM
+// 7-bit, GSM 7-bit with tables of one of the allowed languages, or UCS-2. If UCS-2 needs no more parts than a
+// language's tables, Best returns UCS-2, because more mobiles know it. Because of an escape at the end of a
+// part, the text may need one part more than Best assumes.
 func Best(text []byte, allowed Languages) Charset {
 	var best Charset
 	if _, ok := best.Count(text); ok {

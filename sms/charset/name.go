@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// FromName returns octets of a name as UTF-8, which names have within the gateway: what is no UTF-8 is Latin-1. It allocates
-// nothing for a name of ASCII.
+// FromName returns the octets of a name as UTF-8, the form of names within the gateway: octets that are no
+// UTF-8 are read as Latin-1. It allocates nothing for a name in ASCII.
 func FromName(octets []byte) []byte {
 	if utf8.Valid(octets) {
 		return octets

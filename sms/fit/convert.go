@@ -10,35 +10,35 @@ import (
 // maxOctets is the longest text that any protocol carries.
 const maxOctets = 0xFFFF
 
-// A Result says what Convert did.
+// A Result is what Convert did with a message.
 type Result uint8
 
 // The results.
 const (
-	Left        Result = iota // the message is as it was: it is in UCS-2 already, or is no text
-	Converted                 // it has another text
-	Refused                   // it is as it was, and the peer cannot read it
-	TooLong                   // it is as it was: it would be longer than any protocol carries
-	PartTooLong               // it has another text, and is a part of a long message that one short message has no room for
+	Left        Result = iota // the message is unchanged: it is in UCS-2 already, or is no text
+	Converted                 // the message has a new text
+	Refused                   // the message is unchanged, and the peer cannot read it
+	TooLong                   // the message is unchanged: the new text would be longer than any protocol carries
+	PartTooLong               // the message has a new text, and is a part of a long message that is too long for a short message
 )
 
 // A Converter has storage for the conversion of a text. It is not safe for concurrent use.
 type Converter struct {
 	text   []byte // UTF-8
-	octets []byte // the text in its new alphabet
-	data   []byte // with its header
-	header []byte // of a text that is cut
+	octets []byte // the text in the new alphabet
+	data   []byte // the text with its header
+	header []byte // the header of the parts of a text that is split
 }
 
-// Convert gives a message a text that the peer reads. The caller has found that the peer does
-// not take the one that it has. A part of a long message for which one short message would have no
-// room in UCS-2 is written with similar characters, if there are any.
+// Convert converts the text of a message to one that the peer reads. The caller has found that the peer does
+// not accept the present text. A part of a long message that would be too long for a short message in UCS-2
+// is written with similar characters, if there are any.
 func (c *Converter) Convert(f *Form, m *sms.Message) Result {
 	_, _, isPart := PartOf(m)
 	return c.convert(f, m, isPart)
 }
 
-// ConvertPart is Convert for a message that is a part of a long one, whatever its header says.
+// ConvertPart is Convert for a message that is a part of a long message, whatever its header says.
 func (c *Converter) ConvertPart(f *Form, m *sms.Message) Result { return c.convert(f, m, true) }
 
 func (c *Converter) convert(f *Form, m *sms.Message, isPart bool) Result {
@@ -63,7 +63,7 @@ func (c *Converter) convert(f *Form, m *sms.Message, isPart bool) Result {
 	}
 	c.data = c.data[:0]
 	if len(head) > 0 && malformed != nil {
-		c.data = append(c.data, head...) // so that it is as wrong as it was
+		c.data = append(c.data, head...) // the invalid rest stays as it was
 	} else if c.data, ok = userdata.AppendShifted(c.data, head, cs); !ok {
 		return TooLong
 	}
@@ -78,9 +78,9 @@ func (c *Converter) convert(f *Form, m *sms.Message, isPart bool) Result {
 	return result
 }
 
-// similar writes c.text in the peer's default alphabet, with similar characters for those that this
-// lacks. It reports false if there are none for some, or if one short message has no room for the
-// text beside a header of that many octets.
+// similar writes c.text in the peer's default alphabet, with similar characters for those that the alphabet
+// lacks. It reports false if some characters have no similar one, or if the text and a header of header
+// octets do not fit into a short message.
 func (c *Converter) similar(f *Form, h *userdata.Header, header int) (sms.Alphabet, charset.Charset, bool) {
 	if !f.Reads.Has(f.Default) {
 		return 0, charset.Charset{}, false
@@ -154,8 +154,8 @@ func (c *Converter) ucs2() (sms.Alphabet, charset.Charset, Result) {
 	return sms.UCS2, cs, Converted
 }
 
-// charset returns the charset for a text in the peer's default alphabet. A message that came
-// with tables of a language keeps them if it needs them.
+// charset returns the charset for a text in the peer's default alphabet. A message that came with tables of a
+// language keeps the tables if the text needs them.
 func (f *Form) charset(text []byte, h *userdata.Header) charset.Charset {
 	cs, _ := smstext.CharsetOf(f.Default)
 	if cs.Coding != charset.GSM7 && cs.Coding != charset.Packed {

@@ -1,7 +1,7 @@
 // Package fit makes messages fit the peers that they go to. It converts texts into
 // alphabets that a peer reads, and cuts texts that are too long for a peer into parts.
 //
-// A message that fits as it is keeps its octets.
+// A message that already fits keeps its octets.
 //
 // # Start reading
 //

@@ -7,17 +7,17 @@ import (
 
 // A Form is how a peer takes texts.
 type Form struct {
-	Default   sms.Alphabet      // what the peer's default alphabet is
-	ASCII     sms.Alphabet      // what it means where it says ASCII
-	Takes     sms.Alphabets     // texts that it is sent as they are
-	Reads     sms.Alphabets     // texts that it understands: these, and what others become
-	Languages charset.Languages // whose tables its texts may have
+	Default   sms.Alphabet      // the peer's default alphabet
+	ASCII     sms.Alphabet      // the alphabet that the peer means by ASCII
+	Takes     sms.Alphabets     // alphabets of texts that the peer gets unchanged
+	Reads     sms.Alphabets     // alphabets that the peer understands: those of Takes, and those that other texts become
+	Languages charset.Languages // languages whose tables the peer's texts may use
 	Missing   Missing
 	Long      Long
-	Most      int // octets of text, without a header, that a message of the protocol has room for; 0: any
+	Most      int // octets of text, without a header, that fit into a message of the protocol; 0: any number
 }
 
-// HasRoom reports whether the text of a message that is not split can be sent.
+// HasRoom reports whether the text of a message fits into one message of the protocol without splitting.
 func (f *Form) HasRoom(m *sms.Message) bool {
 	text := m.Text()
 	n := len(text)
@@ -27,43 +27,42 @@ func (f *Form) HasRoom(m *sms.Message) bool {
 	return f.Most == 0 || n <= f.Most
 }
 
-// Missing says what becomes of a text that has characters which an alphabet lacks.
+// Missing is the treatment of a text with characters that an alphabet lacks.
 type Missing uint8
 
 // The values of Missing.
 const (
-	UseUCS2       Missing = iota // it is sent in UCS-2
-	Transliterate                // similar characters are written; where there are none, it is sent in UCS-2
-	Refuse                       // it is refused
+	UseUCS2       Missing = iota // the text is sent in UCS-2
+	Transliterate                // similar characters are written; a text with other characters is sent in UCS-2
+	Refuse                       // the message is refused
 )
 
-// Long says what becomes of a text that is too long for one short message.
+// Long is the treatment of a text that is too long for one short message.
 type Long uint8
 
 // The values of Long.
 const (
-	Pass     Long = iota // it is sent as it is
-	Split8               // it is cut into parts, with a reference of 8 bits in their headers
-	Split16              // it is cut into parts, with a reference of 16 bits in their headers
-	SplitSAR             // it is cut into parts, and a field of the protocol says which one each is
-	Payload              // it is sent whole, in the protocol's field for long texts
-	Join                 // it is sent as it is, and so are texts that came in parts
-	Auto                 // as with Split8 if a client has submitted it by HTTP, and else as with Pass
+	Pass     Long = iota // a long text is sent unchanged
+	Split8               // a long text is split into parts with an 8-bit reference in the headers
+	Split16              // a long text is split into parts with a 16-bit reference in the headers
+	SplitSAR             // a long text is split into parts, which a field of the protocol numbers
+	Payload              // a long text is sent whole, in the protocol's field for long texts
+	Join                 // a long text is sent unchanged, and parts that came are joined first
+	Auto                 // as Split8 for messages that clients submit by HTTP, otherwise as Pass
 )
 
-// An EncodeAs says which of the alphabets that a peer reads it is sent.
+// An EncodeAs selects, among the alphabets that a peer reads, the alphabet of a text.
 type EncodeAs uint8
 
 // The values of EncodeAs.
 const (
-	Keep       EncodeAs = iota // a text keeps its alphabet
+	Keep       EncodeAs = iota // a text stays in its alphabet
 	AsDefault                  // ASCII and Latin-1 become the default alphabet
-	AsShortest                 // and so does UCS-2, if the default alphabet has all its characters
+	AsShortest                 // ASCII, Latin-1 and UCS-2 become the default alphabet, if the latter has all characters
 	AsUCS2                     // all texts are sent in UCS-2
 )
 
-// New returns the form of a peer with that default alphabet, whose protocol can name the
-// others.
+// New returns the form of a peer with a default alphabet, whose protocol can also name the alphabets others.
 func New(byDefault sms.Alphabet, others sms.Alphabets, as EncodeAs) *Form {
 	f := &Form{Default: byDefault, ASCII: sms.ASCII}
 	ucs2 := sms.NewAlphabets(sms.UCS2)

@@ -8,8 +8,8 @@ import (
 	"pmg/sms/userdata"
 )
 
-// PartOf returns which part of a long message the header of a message says that it is, and
-// the text behind the header. It returns false for a message that is whole.
+// PartOf returns the part of a long message that a message's header describes, and the text after the header.
+// It returns false if the message is whole.
 func PartOf(m *sms.Message) (p userdata.Part, text []byte, ok bool) {
 	if m.Flags&sms.HasHeader == 0 {
 		return p, nil, false
@@ -22,10 +22,10 @@ func PartOf(m *sms.Message) (p userdata.Part, text []byte, ok bool) {
 	return h.Part, text, err == nil && h.Part.Total > 1
 }
 
-// Join gives m, which may be one of the parts, the text that the parts make together, in
-// their order. It returns false, and m is as it was, if they are no parts of one text, because
-// their alphabets, classes or protocol identifiers differ, or what else their headers say does,
-// or if the text would be longer than any protocol carries.
+// Join sets the text of m to the joined texts of the parts, in their order; m may be one of the parts. It
+// returns false, and m is unchanged, if the messages are not parts of one text: alphabets, classes, protocol
+// identifiers or other elements of the headers differ. It also returns false if the text would be longer than
+// any protocol carries.
 func (c *Converter) Join(parts []*sms.Message, m *sms.Message) bool {
 	c.octets = c.octets[:0]
 	for i, part := range parts {

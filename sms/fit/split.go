@@ -7,9 +7,9 @@ import (
 	"pmg/sms/userdata"
 )
 
-// Parts returns how many parts a message is sent in: 1 if it leaves as it is. It returns
-// false if there would be more than there may be. A message that is a part already leaves
-// as it is, however long it is, and so do texts whose alphabet is not known.
+// Parts returns the number of parts in which a message is sent: 1 if it leaves unchanged. It returns false if
+// there would be too many parts. A message that is already a part leaves unchanged, however long it is, and
+// so does a text in an unknown alphabet.
 func (c *Converter) Parts(f *Form, m *sms.Message) (n int, ok bool) {
 	if !f.Splits(m) {
 		return 1, true
@@ -27,7 +27,8 @@ func (f *Form) Cuts() bool {
 	return f.Long != Pass && f.Long != Payload && f.Long != Join && f.Long != Auto
 }
 
-// Counts reports whether a client hears how many short messages a text is, which is one that was submitted by HTTP.
+// Counts reports whether the client gets the number of short messages of its text, which is the case for a
+// message submitted by HTTP.
 func Counts(m *sms.Message) bool { return m.Kind == sms.Submit && m.Protocol() == sms.WithContext }
 
 // Splits reports whether a message may have to be split, which Parts finds out.
@@ -46,15 +47,13 @@ func (f *Form) LeastParts(m *sms.Message) int {
 	return (len(m.Text()) + octets*partSeptets - 1) / (octets * partSeptets)
 }
 
-// partSeptets is how many septets a part has room for beside the shortest header, or a text that
-// is not split.
+// partSeptets is the number of septets that fit into a part beside the shortest header, or into a message that is not split.
 const partSeptets = 160
 
-// AnyRoom is how many octets of a text in any alphabet certainly are one message.
+// AnyRoom is the number of octets that fit into one message in any alphabet.
 const AnyRoom = charset.PartOctets / 2
 
-// room returns how many octets of a text in an alphabet certainly are one message, with or
-// without a header.
+// room returns the number of octets of a text in an alphabet that certainly fit into one message, with or without a header.
 func room(a sms.Alphabet) int {
 	switch a {
 	case sms.Default, sms.DefaultPacked, sms.UCS2, sms.DefaultUCS2, sms.Binary:
@@ -63,9 +62,8 @@ func room(a sms.Alphabet) int {
 	return AnyRoom // a character of one octet may be sent in UCS-2
 }
 
-// Split gives each of the messages the part of m that it is, in their order. Parts has
-// returned how many there are. They are copies of m, and m may be the first. ref
-// is their reference.
+// Split sets each of the messages to its part of m, in order. The number of messages is the result of Parts.
+// The messages are copies of m, and m may be the first. ref is the reference of the parts.
 func (c *Converter) Split(f *Form, m *sms.Message, ref uint16, parts []*sms.Message) {
 	s, text, ok := c.splitter(f, m)
 	if !ok {
@@ -91,9 +89,9 @@ func (c *Converter) Split(f *Form, m *sms.Message, ref uint16, parts []*sms.Mess
 	}
 }
 
-// splitter returns the Splitter for a message, and its text in the form that is cut: short messages
-// carry septets, UTF-16 or octets, in whatever alphabet they are sent. It returns false for a
-// message that is not cut. The text is not the message's own.
+// splitter returns the Splitter for a message, and its text in the form that is split: short messages carry
+// septets, UTF-16 or octets, in whatever alphabet they are sent. It returns false for a message that is not
+// split. The text is not the message's own.
 func (c *Converter) splitter(f *Form, m *sms.Message) (s userdata.Splitter, text []byte, ok bool) {
 	body := m.Text()
 	if m.Flags&sms.HasHeader != 0 {
@@ -128,8 +126,7 @@ func (c *Converter) splitter(f *Form, m *sms.Message) (s userdata.Splitter, text
 	return s, c.octets, true
 }
 
-// air writes a text to c.octets as the SMSC sends it to a mobile, and returns how that
-// is.
+// air writes a text to c.octets as the SMSC sends it to a mobile, and returns the charset of that form.
 func (c *Converter) air(a sms.Alphabet, body []byte) charset.Coding {
 	c.text, _ = smstext.Append(c.text[:0], a, false, body)
 	var loss charset.Loss
@@ -141,8 +138,7 @@ func (c *Converter) air(a sms.Alphabet, body []byte) charset.Coding {
 	return charset.UCS2
 }
 
-// appendPiece appends a piece of a text that was cut to its header, in the alphabet of the
-// message.
+// appendPiece appends a piece of a split text to its header, in the alphabet of the message.
 func (c *Converter) appendPiece(dst []byte, a sms.Alphabet, cut charset.Coding, piece []byte) []byte {
 	switch a {
 	case sms.Default, sms.UCS2, sms.DefaultUCS2, sms.Binary:

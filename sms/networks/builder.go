@@ -16,7 +16,7 @@ type row struct {
 	place    uint16 // in builder.networks
 }
 
-// compare orders rows by their first numbers, and those that have more before those in them.
+// compare orders rows by their first numbers, and larger rows before the rows within them.
 func compare(a, b row) int {
 	return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(b.to, a.to), cmp.Compare(a.line, b.line))
 }
@@ -30,10 +30,10 @@ type builder struct {
 	p      *textfile.Problems
 	rest   func() // gives up the processor for a moment
 
-	open    []row // those that the next row may be in, each in the one before it
+	open    []row // rows that may contain the next row, each within the row before
 	begin   uint64
 	place   uint16 // from begin on; not yet in the table
-	started bool   // there is a begin
+	started bool   // begin is set
 }
 
 func newBuilder(p *textfile.Problems, rest func()) *builder {
@@ -41,10 +41,10 @@ func newBuilder(p *textfile.Problems, rest func()) *builder {
 	return &builder{table: t, places: map[sms.Network]uint16{}, p: p, rest: rest}
 }
 
-// maxNetworks is how many networks a table may have. There are about 3,000 on earth.
+// maxNetworks is the limit of networks in a table. There are about 3,000 on earth.
 const maxNetworks = 1<<16 - 1
 
-// placeOf returns the place of a network. It reports whether there is room for it.
+// placeOf returns the index of a network. It reports false if there is no room for another network.
 func (b *builder) placeOf(n sms.Network, name []byte) (uint16, bool) {
 	place, ok := b.places[n]
 	if !ok {
@@ -73,7 +73,7 @@ func (b *builder) add(r row) {
 	b.table.Counts.Rows++
 }
 
-// cut makes a run of the rows since the last one.
+// cut makes a run of the rows that were added since the last run.
 func (b *builder) cut() {
 	if len(b.rows) > 0 {
 		slices.SortFunc(b.rows, compare)
@@ -88,7 +88,7 @@ func (b *builder) cut() {
 	}
 }
 
-// end makes the table. The builder is empty then.
+// end makes the table, and empties the builder.
 func (b *builder) end(lines int) *Table {
 	b.cut()
 	sortedset.Merge(b.runs, func(x, y row) bool { return compare(x, y) < 0 }, func(_ uint64, r row) { b.take(r) }, b.rest)
@@ -136,7 +136,7 @@ func (b *builder) take(r row) {
 	b.bound(r.from, r.place)
 }
 
-// close ends the rows whose numbers are before a key.
+// close ends the open rows whose numbers are before a key.
 func (b *builder) close(key uint64) {
 	for n := len(b.open); n > 0 && b.open[n-1].to < key; n-- {
 		ended, place := b.open[n-1].to, uint16(0)
@@ -147,7 +147,7 @@ func (b *builder) close(key uint64) {
 	}
 }
 
-// bound says of which network the numbers are from a key on. Of several at the same key the last counts.
+// bound sets the network of the numbers from a key on. The last of several calls with the same key counts.
 func (b *builder) bound(key uint64, place uint16) {
 	if b.started && key != b.begin {
 		b.put()
@@ -155,7 +155,7 @@ func (b *builder) bound(key uint64, place uint16) {
 	b.begin, b.place, b.started = key, place, true
 }
 
-// put adds the last bound to the table, unless the numbers before it are of the same network.
+// put adds the last bound to the table, unless the numbers before belong to the same network.
 func (b *builder) put() {
 	if !b.started {
 		return

@@ -9,17 +9,19 @@
 //	from;to;mcc;mnc
 //	46730000000;46730999999;240;05
 //
-// The row with the fewest numbers decides: the longest prefix. Rows that overlap without one being in the other, and rows that
-// name two networks for the same numbers, make the file invalid, as a row does that cannot be read.
+// The row with the fewest numbers decides: the longest prefix. Rows that overlap without one containing the
+// other, and rows that name two networks for the same numbers, make the file invalid, and so does an
+// unreadable row.
 //
 // # Memory
 //
 //	rows ─► builder (sorted runs, merged) ─► Table:  bounds  where another network begins, sorted (package sortedset)
 //	                                                 places  which network that is, an index of two octets for each bound
 //
-// A key is the digits of a number to the base of 11, where the end of a shorter number comes before all that continue it; so a
-// number that is shorter than a prefix does not begin with it. A row in another one takes two bounds, others one or two. A table
-// never changes: a new one takes its place, so that a look-up does not wait while a file is read.
+// A key is the digits of a number to the base of 11, where the end of a shorter number comes before all that
+// continue it; so a number that is shorter than a prefix does not begin with it. A row within another row
+// needs two bounds, other rows one or two. A table never changes: a new table replaces it, so that a look-up
+// does not wait while a file is read.
 //
 // # Start reading
 //

@@ -30,7 +30,7 @@ func Open(path string, o Options) (*File, error) {
 	return &File{o, f}, nil
 }
 
-// IsOf reports whether it was opened with a path and options.
+// IsOf reports whether the file was opened with a path and options.
 func (f *File) IsOf(path string, o Options) bool {
 	return f.file.Path() == path && f.options.Charset == o.Charset && slices.Equal(f.options.Columns, o.Columns)
 }

@@ -31,7 +31,7 @@ var kind = textfile.Kind{Name: "table of networks", Check: "pmg network check"}
 
 // Options say how a file is read.
 type Options struct {
-	Columns []string // what its columns are; empty: its header says so
+	Columns []string // meaning of the columns; empty: the header names the columns
 	Charset string   // sheet.Latin1, or UTF-8
 }
 
@@ -64,7 +64,7 @@ func read(from io.Reader, name string, o Options) (*Table, error) {
 	return t, nil
 }
 
-// A reader makes rows of the table of those of a file.
+// A reader converts rows of a file to rows of the table.
 type reader struct {
 	b       *builder
 	seen    sheet.Ambiguous
@@ -85,7 +85,7 @@ func missing(columns []string) error {
 	return sheet.CheckNetwork(columns)
 }
 
-// CheckColumns returns what is wrong with columns as an option names them, nil if nothing is.
+// CheckColumns returns the error of columns that an option names, nil if the columns are valid.
 func CheckColumns(columns []string) error { return sheet.CheckColumns(columns, wanted(), missing) }
 
 // row adds a row.
@@ -125,7 +125,7 @@ func (r *reader) row(row *sheet.Row) error {
 	return nil
 }
 
-// add adds the numbers from one to another.
+// add adds the numbers in a range.
 func (r *reader) add(from, to []byte, line int, place uint16) error {
 	low, digits, err := r.key(from)
 	if err != nil {
@@ -145,7 +145,7 @@ func (r *reader) add(from, to []byte, line int, place uint16) error {
 	return nil
 }
 
-// count counts a row, and keeps the first ones for people.
+// count counts a row, and stores the first rows as text for people.
 func (r *reader) count(from, to []byte, place uint16) {
 	t := r.b.table
 	isRange := !bytes.Equal(from, to)
@@ -170,7 +170,7 @@ func (r *reader) count(from, to []byte, place uint16) {
 	t.First = append(t.First, text)
 }
 
-// key reads a number, and returns its key and how many digits it has.
+// key reads a number, and returns its key and its number of digits.
 func (r *reader) key(number []byte) (key uint64, digits int, err error) {
 	number = bytes.TrimPrefix(number, []byte("00")) // dialled before a country code
 	for i, c := range number {

@@ -8,13 +8,13 @@ import (
 	"pmg/sms/number"
 )
 
-// maxDigits is how many digits of a number count: as many as it may have (ITU-T E.164).
+// maxDigits is the number of digits of a number that count: the maximum of ITU-T E.164.
 const maxDigits = 15
 
-// base is that of keys: a digit is one more than its value, and 0 is the end of a number.
+// base is the base of keys: a digit is its value plus one, and 0 is the end of a number.
 const base = 11
 
-// weights are the powers of base, by which the digits behind one count.
+// weights returns the powers of base, which are the weights of digits.
 func weights() (all [maxDigits + 1]uint64) {
 	all[0] = 1
 	for i := 1; i <= maxDigits; i++ {
@@ -23,33 +23,34 @@ func weights() (all [maxDigits + 1]uint64) {
 	return all
 }
 
-// A Table says which network a number belongs to. It does not change, so it is safe for concurrent use.
+// A Table maps numbers to networks. It does not change, so that it is safe for concurrent use.
 type Table struct {
 	bounds   sortedset.Set // the keys of the numbers at which another network begins
 	places   [][]uint16    // in networks, by the position of the bound
-	networks []sms.Network // the first one is 0: none
+	networks []sms.Network // networks of the rows; the first is 0, which means no network
 	names    map[sms.Network]string
 
 	Counts Counts
-	First  []string // the first rows as they were understood
+	First  []string // the first rows, as they were parsed
 }
 
 // placesBits says how many places are together.
 const placesBits = 16
 
-// Counts say what a file has.
+// Counts describe the contents of a file.
 type Counts struct {
-	Lines      int // with comments and empty ones
+	Lines      int // number of lines, including comments and empty lines
 	Rows       int // prefixes and ranges
 	Ranges     int
-	Networks   int // and countries
-	Countries  int // of which a row says no network
-	Duplicates int // rows that say what another one says
+	Networks   int // number of networks, including countries
+	Countries  int // countries that rows name without a network
+	Duplicates int // number of rows that repeat another row
 	Within     int // rows of numbers that another row has, too
 	Octets     int // of memory
 }
 
-// Of returns the network of an international number, 0 if the table has none, or for another. It allocates nothing.
+// Of returns the network of an international number, 0 if the table has no network for it, or if the number
+// is not international. It allocates nothing.
 func (t *Table) Of(of number.Number) sms.Network {
 	if !of.IsInternational() {
 		return 0
@@ -57,7 +58,7 @@ func (t *Table) Of(of number.Number) sms.Network {
 	return t.OfDigits(of.Digits())
 }
 
-// OfDigits returns the network of the numbers that begin with digits, such as those by which a ported number is routed.
+// OfDigits returns the network of the numbers that begin with digits, such as the routing prefix of a ported number.
 func (t *Table) OfDigits(digits []byte) sms.Network {
 	key, n := uint64(0), 0
 	for ; n < maxDigits && n < len(digits); n++ {
@@ -76,7 +77,7 @@ func (t *Table) OfDigits(digits []byte) sms.Network {
 // Networks returns the networks of the table, sorted.
 func (t *Table) Networks() []sms.Network { return slices.Sorted(slices.Values(t.networks[1:])) }
 
-// Name returns the name of a network as the file has it, "" if it has none.
+// Name returns the name of a network in the file, "" if the file has no name for it.
 func (t *Table) Name(n sms.Network) string { return t.names[n] }
 
 // octets returns the memory that the table takes.

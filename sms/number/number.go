@@ -1,6 +1,7 @@
-// Package number says which number an address is. The same number is written in several forms: +46701740605, 46701740605 with
-// the type international or without one, 0046701740605, 01146701740605, and by people with blanks and hyphens. All parts of the
-// gateway that compare numbers, keep them, or look them up by how they begin, do it by this package.
+// Package number says which number an address is. The same number is written in several forms: +46701740605,
+// 46701740605 with the type international or without one, 0046701740605, 01146701740605, and by people with
+// blanks and hyphens. All parts of the gateway that compare numbers, store numbers, or look up their prefixes
+// use this package.
 //
 // # Which number it is
 //
@@ -33,18 +34,18 @@ const Shortest = 7
 // with, too.
 const dialled = 10
 
-// A Kind is what kind of number an address is.
+// A Kind is the kind of number of an address.
 type Kind uint8
 
 // The kinds.
 const (
-	None          Kind = iota // there is no address
-	International             // its type, or what is in front of it, says that its country code follows
+	None          Kind = iota // the address is empty
+	International             // the type or the prefix of the number marks it as one with a country code
 	Untyped                   // seven digits or more without a type: taken as international
 	National
 	Short  // a short code
 	Within // a number within a network or an exchange
-	Name   // the name of a sender, or something else that is no number
+	Name   // a sender's name, or another text that is no number
 )
 
 // Types of number (3GPP TS 23.040 §9.1.2.5).
@@ -56,12 +57,12 @@ const (
 
 // A Number is the number that an address is. Its octets are those of the address.
 type Number struct {
-	written []byte // the digits without what is in front of a country code, or the octets of a name
+	written []byte // the digits without the prefix of international numbers, or the octets of a name
 	kind    Kind
 	zero    bool // a 0 is dialled before the national number
 }
 
-// Of returns the number that an address is. It allocates nothing.
+// Of returns the number of an address. It allocates nothing.
 func Of(a sms.Address) Number {
 	digits, plus := bytes.CutPrefix(a.Addr, []byte{'+'})
 	switch {
@@ -92,7 +93,7 @@ func Of(a sms.Address) Number {
 	return n
 }
 
-// withoutDialled returns the international number behind the 00 or the 011 that is dialled before it; nil: it is none.
+// withoutDialled returns the international number after the prefix 00 or 011; nil: the digits have no such prefix.
 func withoutDialled(digits []byte) []byte {
 	if rest, ok := bytes.CutPrefix(digits, []byte("00")); ok && len(rest) >= Shortest && rest[0] != '0' {
 		return rest
@@ -103,18 +104,18 @@ func withoutDialled(digits []byte) []byte {
 	return nil
 }
 
-// Kind returns its kind.
+// Kind returns the kind of the number.
 func (n Number) Kind() Kind { return n.kind }
 
-// IsInternational reports whether it is a number with its country code, as far as can be known. Networks and prices are those of
-// such numbers.
+// IsInternational reports whether the number has its country code, as far as that can be known. Only such
+// numbers have networks and prices.
 func (n Number) IsInternational() bool { return n.kind == International || n.kind == Untyped }
 
-// IsPerson reports whether it can be the number of a person: it is no short code, and no name.
+// IsPerson reports whether the number may be that of a person: it is no short code, and no name.
 func (n Number) IsPerson() bool { return n.IsInternational() || n.kind == National || n.kind == Within }
 
-// Digits returns the digits of a number: those of an international one without what is dialled in front, those of a national one
-// as they are dialled. Of a name it returns nil.
+// Digits returns the digits of a number: those of an international number without the dialled prefix, and
+// those of a national number as they are dialled. It returns nil for a name.
 func (n Number) Digits() []byte {
 	if n.kind == Name {
 		return nil
@@ -122,11 +123,11 @@ func (n Number) Digits() []byte {
 	return n.written
 }
 
-// Octets returns its digits as Digits does, or the octets of a name.
+// Octets returns the result of Digits, or the octets of a name.
 func (n Number) Octets() []byte { return n.written }
 
-// String returns the number in the form in which it is stored and shown, in which Parse reads it as the same: a national number
-// has a 0 in front.
+// String returns the number in the form in which it is stored and shown. Parse reads the form as the same
+// number: a national number has a 0 in front.
 func (n Number) String() string {
 	if n.kind == National && !n.zero {
 		return "0" + string(n.written)
@@ -134,7 +135,7 @@ func (n Number) String() string {
 	return string(n.written)
 }
 
-// identity returns what equal numbers have in common, beside their octets.
+// identity returns the group that equal numbers have in common, and their octets.
 func (n Number) identity() (group byte, octets []byte) {
 	switch {
 	case n.kind == Untyped:
@@ -152,7 +153,7 @@ func (n Number) Equal(other Number) bool {
 	return group == another && bytes.Equal(octets, others)
 }
 
-// AppendKey appends a key that equal numbers have, and no others. It is not stored.
+// AppendKey appends a key that only equal numbers share. The key must not be stored.
 func (n Number) AppendKey(b []byte) []byte {
 	group, octets := n.identity()
 	return append(append(b, group), octets...)
@@ -161,7 +162,7 @@ func (n Number) AppendKey(b []byte) []byte {
 // Key returns the key of AppendKey.
 func (n Number) Key() string { return string(n.AppendKey(nil)) }
 
-// compared is how many digits of a national number have to be those at the end of an international one.
+// compared is the number of digits of a national number that must match the end of an international one.
 const compared = 7
 
 // MayBe reports whether two addresses may be the same number: they are equal, or one is national, and the other is
@@ -179,7 +180,7 @@ func (n Number) mayEnd(international Number) bool {
 		bytes.HasSuffix(international.written, octets)
 }
 
-// HasPlus reports whether an address has a '+' in front of what it is.
+// HasPlus reports whether an address begins with '+'.
 func HasPlus(a sms.Address) bool { return len(a.Addr) > 0 && a.Addr[0] == '+' }
 
 // Same reports whether two addresses are the same number.

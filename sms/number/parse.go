@@ -11,19 +11,19 @@ import (
 	"pmg/sms"
 )
 
-// Clean returns a number as people write or copy it without what makes no difference to it: blanks of all kinds, the marks
+// Clean returns a number, as people write or copy it, without characters that have no meaning: blanks of all kinds, the marks
 // - . / ( ) and their like, a (0) behind a country code, and characters that nobody sees, such as those which say that a text
-// runs from left to right. A text with other characters, or with more than a number, is returned with what is wrong with it:
-// it may be a name.
+// runs from left to right. For a text with other characters, or with more than a number, Clean returns the
+// text with an error: it may be a name.
 func Clean(text string) (string, error) {
-	if isDigits([]byte(strings.TrimPrefix(text, "+"))) { // as nearly all are
+	if isDigits([]byte(strings.TrimPrefix(text, "+"))) { // nearly all texts are
 		return text, nil
 	}
 	if trimmed := Trim(text); strings.HasPrefix(trimmed, "+") || strings.HasPrefix(trimmed, "00") {
-		text = strings.Replace(text, "(0)", "", 1) // as in +46 (0)70: nobody dials it behind the country code
+		text = strings.Replace(text, "(0)", "", 1) // as in +46 (0)70: the 0 is not dialled after the country code
 	}
 	digits := make([]byte, 0, len(text))
-	group, long, longest, apart := 0, 0, 0, false // digits without a mark between them
+	group, long, longest, apart := 0, 0, 0, false // group: digits without a mark between them
 	for at, c := range text {
 		switch {
 		case c >= '0' && c <= '9':
@@ -79,7 +79,7 @@ func hasDate(text string) bool {
 	return false
 }
 
-// Parse reads a number as people write or copy it: what Clean leaves, without a type.
+// Parse reads a number as people write or copy it: the result of Clean, without a type.
 func Parse(text string) (Number, error) {
 	digits, err := Clean(text)
 	if err != nil {
@@ -102,7 +102,7 @@ func Trim(text string) string {
 	return strings.TrimFunc(text, func(c rune) bool { return unicode.IsSpace(c) || isInvisible(c) })
 }
 
-// Describe returns a character as an error names it: as it is, and one that nobody sees by its number.
+// Describe returns a character as errors show it: the character itself, or the code point of an invisible character.
 func Describe(c rune) string {
 	if unicode.IsGraphic(c) && c != ' ' && !unicode.IsSpace(c) && !unicode.Is(unicode.Mn, c) {
 		return fmt.Sprintf("%q", string(c))
@@ -115,5 +115,5 @@ func isSeparator(c rune) bool {
 	return strings.ContainsRune("-./()\u2010\u2011\u2012\u2013\u2212", c) || c == '\t' || unicode.Is(unicode.Zs, c)
 }
 
-// isInvisible reports whether nobody sees a character: it says how the text around it is set.
+// isInvisible reports whether a character is invisible: it controls how the text around it is set.
 func isInvisible(c rune) bool { return unicode.Is(unicode.Cf, c) }

@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// A Prefix is what numbers or names begin with. With a '+' in front it is that of international numbers alone; without one it is
-// that of all addresses.
+// A Prefix is the beginning of numbers or names. A prefix with a '+' matches only international numbers;
+// without a '+' it matches all addresses.
 type Prefix struct {
 	Digits        string
 	International bool
 }
 
-// ParsePrefix reads a prefix. It reports whether there is nothing but digits behind the '+'; an empty prefix fits all.
+// ParsePrefix reads a prefix. It reports false if anything but digits follows the '+'; an empty prefix matches all addresses.
 func ParsePrefix(text string) (p Prefix, ok bool) {
 	p.Digits, p.International = strings.CutPrefix(text, "+")
 	return p, p.Digits != "" && isDigits([]byte(p.Digits)) || text == ""
@@ -24,7 +24,7 @@ func (p Prefix) Fits(n Number) bool {
 	return (!p.International || n.IsInternational()) && bytes.HasPrefix(n.Octets(), []byte(p.Digits))
 }
 
-// A Table has values by prefix. It is safe for concurrent use while nothing is added.
+// A Table maps prefixes to values. It is safe for concurrent use while nothing is added.
 type Table[T any] struct {
 	international map[string]T // of prefixes with a '+'
 	any           map[string]T
@@ -57,7 +57,7 @@ func (t *Table[T]) Of(p Prefix) (v T, ok bool) {
 	return v, ok
 }
 
-// Len returns how many prefixes there are.
+// Len returns the number of prefixes.
 func (t *Table[T]) Len() int { return len(t.any) + len(t.international) }
 
 // All passes the prefixes and their values to f, in no order.
@@ -71,7 +71,7 @@ func (t *Table[T]) All(f func(Prefix, T) bool) {
 	}
 }
 
-// Find returns the value of the longest prefix of a number with which takes is content. It allocates nothing.
+// Find returns the value of a number's longest prefix for which takes returns true. It allocates nothing.
 func (t *Table[T]) Find(n Number, takes func(T) bool) (v T, ok bool) {
 	octets := n.Octets()
 	for _, length := range t.lengths {

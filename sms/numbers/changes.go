@@ -20,29 +20,29 @@ import (
 // MaxChanges is how many numbers the journal of a list may be about.
 const MaxChanges = 2_000_000
 
-// changes are the numbers that were added to a list and removed from it, whatever its file says: what its journal has. It
-// is safe for concurrent use.
+// changes are the numbers that the journal adds to a list or removes from it, whatever the list's file
+// contains. It is safe for concurrent use.
 type changes struct {
 	path, list string
-	count      atomic.Int64 // how many there are; with 0 a look-up takes no lock
+	count      atomic.Int64 // number of changes; 0: a look-up needs no lock
 	added      atomic.Int64
 
 	mu      sync.RWMutex
-	numbers map[uint64]bool // whether it is on the list
+	numbers map[uint64]bool // true: the number is on the list
 	names   map[string]bool
 
-	reading sync.Mutex  // one reader or writer of the journal in this process
-	info    os.FileInfo // guarded by reading: of the journal that was read; nil: there was none
-	offset  int64       // guarded by reading: up to which it was read
-	lines   int64       // guarded by reading: that were read
-	problem string      // guarded by reading: what cannot be read of it; "": nothing
+	reading sync.Mutex  // locks reading and writing of the journal within this process
+	info    os.FileInfo // guarded by reading: file info of the journal that was read; nil: the journal does not exist
+	offset  int64       // guarded by reading: offset up to which the journal was read
+	lines   int64       // guarded by reading: number of lines that were read
+	problem string      // guarded by reading: the reason why a part of the journal cannot be read; "": no problem
 }
 
 func newChanges(list string) *changes {
 	return &changes{path: list + ChangesSuffix, list: list, numbers: map[uint64]bool{}, names: map[string]bool{}}
 }
 
-// find returns what the journal says of an address, and whether it says something.
+// find returns the journal's entry for an address. known is false if the journal has no entry.
 func (c *changes) find(e *entry) (on, known bool) {
 	if c.count.Load() == 0 {
 		return false, false
@@ -57,7 +57,7 @@ func (c *changes) find(e *entry) (on, known bool) {
 	return on, known
 }
 
-// set records a change. It reports whether there was room for it.
+// set records a change. It reports false if there is no room.
 func (c *changes) set(e *entry, on bool) bool {
 	was, known := c.find(e)
 	c.mu.Lock()
@@ -81,8 +81,8 @@ func (c *changes) set(e *entry, on bool) bool {
 	return true
 }
 
-// replace takes over what another journal says, which has taken the place of the one that was read. A look-up meanwhile
-// knows one or the other.
+// replace takes over the contents of a new journal that has replaced the one that was read. A concurrent
+// look-up uses the old or the new contents.
 func (c *changes) replace(by *changes) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -92,7 +92,7 @@ func (c *changes) replace(by *changes) {
 	c.info, c.offset, c.lines, c.problem = by.info, by.offset, by.lines, by.problem
 }
 
-// read takes over what others have appended since the last time. It returns what cannot be read.
+// read reads the lines that others have appended since the last call. It returns an error for lines that cannot be read.
 func (c *changes) read() error {
 	c.reading.Lock()
 	defer c.reading.Unlock()
@@ -128,8 +128,8 @@ func (c *changes) isDamaged() bool {
 	return c.problem != ""
 }
 
-// catchUp reads the whole lines behind offset. Part of a line is what a process wrote that was killed, and its Add did not
-// return.
+// catchUp reads the whole lines after offset. An incomplete line was written by a process that was killed
+// before its Add returned.
 func (c *changes) catchUp(f *os.File) error {
 	info, err := f.Stat()
 	if err != nil {
@@ -172,7 +172,7 @@ func (c *changes) follow(f *os.File) error {
 	}
 }
 
-// takes records the change of a line. It reports whether it could.
+// takes records the change of a line. It reports false for an invalid line.
 func (c *changes) takes(line []byte) bool {
 	if len(line) < 2 || line[0] != '+' && line[0] != '-' {
 		return len(line) == 0
@@ -182,8 +182,8 @@ func (c *changes) takes(line []byte) bool {
 	return err == nil && !e.prefix && c.set(&e, line[0] == '+')
 }
 
-// write appends lines about those of the entries that change something. It returns how many these are, after they are on
-// the disk.
+// write appends lines for the entries that change something. It returns the number of these entries, after
+// the lines are on the disk.
 func (c *changes) write(sign byte, all []entry, needed func(*entry) bool) (n int, err error) {
 	c.reading.Lock()
 	defer c.reading.Unlock()
@@ -191,7 +191,7 @@ func (c *changes) write(sign byte, all []entry, needed func(*entry) bool) (n int
 	if err != nil {
 		return 0, err
 	}
-	defer f.Close() // and another process may write
+	defer f.Close() // Close releases the lock, so that another process may write
 	if err := c.catchUp(f); err != nil {
 		return 0, err
 	}
@@ -226,15 +226,16 @@ func (c *changes) write(sign byte, all []entry, needed func(*entry) bool) (n int
 // manyLines is how many lines that say nothing any more are never removed.
 const manyLines = 1000
 
-// compact replaces the journal, which this process has locked, by one with a line for each number. If that cannot be made, the
-// journal stays as it is. An error is that a power cut may undo what is written to the new one.
+// compact replaces the journal, which this process has locked, by a journal with one line for each number. If
+// the new journal cannot be made, the old one stays. An error means that a power cut may undo what is written
+// to the new journal.
 func (c *changes) compact() error {
 	path := c.path + ".new"
 	f, err := c.create(path)
 	if err != nil {
 		return nil
 	}
-	defer f.Close() // from then on another process may write to it
+	defer f.Close() // Close releases the lock, so that another process may write
 	if err = errors.Join(lock(f), f.Truncate(0)); err == nil {
 		err = c.writeAll(f)
 	}
@@ -264,7 +265,7 @@ func (c *changes) writeAll(f *os.File) error {
 	return errors.Join(out.Flush(), f.Sync())
 }
 
-// open opens the journal for this process alone, and makes it if there is none.
+// open opens the journal exclusively for this process, and creates the journal if it does not exist.
 func (c *changes) open() (*os.File, error) {
 	for {
 		f, err := os.OpenFile(c.path, os.O_RDWR, 0)
@@ -286,7 +287,7 @@ func (c *changes) open() (*os.File, error) {
 		if now, err := os.Stat(c.path); err == nil && os.SameFile(ours, now) {
 			return f, nil
 		}
-		_ = f.Close() // another file has taken its place meanwhile
+		_ = f.Close() // another file has replaced the journal meanwhile
 	}
 }
 
@@ -299,8 +300,8 @@ func lock(f *os.File) error {
 	}
 }
 
-// create makes a journal, with the owner and the rights of the list, so that the gateway can write to it also if
-// root has made it.
+// create makes a journal, with the owner and the mode of the list, so that the gateway can write to the
+// journal also if root has created it.
 func (c *changes) create(path string) (*os.File, error) {
 	info, err := os.Stat(c.list)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"pmg/internal/sortedset"
 )
 
-// A collector takes numbers in any order, and makes a set of them. Between the two it has them as sorted runs, which take
+// A collector takes numbers in any order, and makes a set of them. It stores them as sorted runs, which need
 // about as much memory as the set.
 type collector struct {
 	keys []uint64
@@ -27,7 +27,7 @@ func (c *collector) add(key uint64) {
 	}
 }
 
-// cut makes a run of the numbers since the last one.
+// cut makes a run of the numbers that were added since the last run.
 func (c *collector) cut() {
 	if len(c.keys) == 0 {
 		return
@@ -48,8 +48,7 @@ func (c *collector) cut() {
 	c.rest()
 }
 
-// set merges the runs. keep says which numbers stay; those that are as the one before them have been left out. The
-// collector is empty then.
+// set merges the runs, and empties the collector. keep selects the numbers that stay; duplicates were already dropped.
 func (c *collector) set(keep func(key, last uint64) bool) (s sortedset.Set, duplicates int) {
 	c.cut()
 	last, before, first := uint64(0), uint64(0), true

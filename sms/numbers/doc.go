@@ -10,22 +10,22 @@
 //
 // # Changes
 //
-// Numbers that are added and removed while the file stays as it is stand in a journal beside it, FILE.changes, which
-// several processes may append to:
+// Numbers that are added or removed without a change of the file are in a journal beside the file,
+// FILE.changes, which several processes may append to:
 //
 //	+46701740605
 //	-46701740605
 //
-// When Add returns, the line survives a power cut. The last line about a number decides, whatever the file says of it, so
-// opt-outs stay when a provider replaces the file. A journal with many lines that say nothing any more is replaced by one
-// without them.
+// When Add returns, the line survives a power cut. The last line about a number overrides the file, so that
+// opt-outs stay when a provider replaces the file. A journal with many outdated lines is replaced by a
+// journal without them.
 //
 // # Memory
 //
 //	bytes ─► entry ─► builder (sorted runs) ─► set (blocks: the first number, and what is added to it)
 //
 // A number takes three octets where 10,000,000 are spread over the numbers of a country. A table never
-// changes: a new one takes its place, so that Has does not wait while a file is read.
+// changes: a new table replaces it, so that Has does not wait while a file is read.
 //
 // # Start reading
 //

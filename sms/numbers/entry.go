@@ -11,12 +11,12 @@ import (
 )
 
 const (
-	maxDigits = 17  // of a number that is kept as one; a longer one is kept as a name
+	maxDigits = 17  // digits of a number that is stored as a number; a longer one is stored as a name
 	maxName   = 128 // octets of an entry
 	maxSender = 20  // characters of a sender's name: SMPP has no more
-	someName  = 6   // digits that a sender's name has at most, beside its letters
+	someName  = 6   // digits that a sender's name has at most, in addition to letters
 	leading   = 1   // before the digits of a number, because 0046 is not 46
-	lengths   = 32  // a prefix is kept as its first maxDigits digits, times this, plus its length
+	lengths   = 32  // a prefix is stored as its first maxDigits digits, times lengths, plus its length
 	cut       = '*' // ends a prefix
 )
 
@@ -33,16 +33,16 @@ var (
 	errNumber  = errors.New("it is neither a number nor a name")
 )
 
-// An entry is a number, a prefix or a name in the form in which it is compared.
+// An entry is a number, a prefix or a name in the form for comparison.
 type entry struct {
-	number uint64 // leading and its digits; 0: the entry is a name
-	lead   uint64 // its first maxDigits digits, filled up with zeros
-	digits int    // how many of those it has
+	number uint64 // the kind of the prefix in front, and the digits; 0: the entry is a name
+	lead   uint64 // the first maxDigits digits, padded with zeros
+	digits int    // number of digits in lead, without padding
 	name   []byte // in capitals, or the digits of a long number; empty: the entry is a number
 	prefix bool
 }
 
-// digitsOf makes an entry of digits. It reports false if there are more than maxDigits.
+// digitsOf makes an entry of digits. It reports false if there are more than maxDigits digits.
 func digitsOf(s []byte) (e entry, ok bool) {
 	if len(s) > maxDigits {
 		return entry{}, false
@@ -55,12 +55,12 @@ func digitsOf(s []byte) (e entry, ok bool) {
 	return e, true
 }
 
-// powers are those of ten.
+// powers are the powers of ten.
 var powers = [maxDigits + 1]uint64{
 	1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17,
 }
 
-// numberOf makes an entry of a number, or of the digits of one, in room.
+// numberOf makes an entry of a number, or of its digits, in room.
 func numberOf(digits []byte, zero bool, room *[maxName]byte) (entry, error) {
 	if len(digits) > maxSender {
 		return entry{}, errLong
@@ -78,7 +78,7 @@ func numberOf(digits []byte, zero bool, room *[maxName]byte) (entry, error) {
 	return e, nil
 }
 
-// addressOf makes an entry of an address of a message. It reports false for one that no list can have.
+// addressOf makes an entry of an address of a message. It reports false for an address that no list can contain.
 func addressOf(n number.Number, room *[maxName]byte) (e entry, ok bool) {
 	var err error
 	switch n.Kind() {
@@ -97,7 +97,7 @@ func addressOf(n number.Number, room *[maxName]byte) (e entry, ok bool) {
 	return e, err == nil
 }
 
-// isBare reports whether a number is national by its type alone. As people write it, a 0 is in front.
+// isBare reports whether a number is national only by its type. People write such a number with a 0 in front.
 func isBare(n number.Number) bool { return n.Kind() == number.National && n.Digits()[0] != '0' }
 
 // parse makes an entry of a line without its comment and the blanks around it.
@@ -113,7 +113,7 @@ func parse(s []byte, room *[maxName]byte) (e entry, err error) {
 
 // lineOf makes an entry of a line without the star of a prefix.
 func lineOf(s []byte, prefix bool, room *[maxName]byte) (entry, error) {
-	n := number.Of(sms.Address{Addr: s}) // as nearly all lines are
+	n := number.Of(sms.Address{Addr: s}) // nearly all lines are numbers
 	if n.Kind() == number.None {
 		return entry{}, errNothing
 	}
@@ -130,7 +130,7 @@ func lineOf(s []byte, prefix bool, room *[maxName]byte) (entry, error) {
 	}
 	digits := n.Digits()
 	if prefix && len(digits) > 2 && digits[0] == '0' && digits[1] == '0' && digits[2] != '0' {
-		digits = digits[2:] // what is dialled before a country code
+		digits = digits[2:] // cut off the international prefix
 	}
 	return numberOf(digits, false, room)
 }
@@ -183,7 +183,7 @@ func forbidden(c rune, size int) error {
 	return nil
 }
 
-// appendTo appends the entry as its line of the journal has it.
+// appendTo appends the entry as a line of the journal contains it.
 func (e *entry) appendTo(line []byte) []byte {
 	if e.number == 0 {
 		return append(line, e.name...)
@@ -194,7 +194,7 @@ func (e *entry) appendTo(line []byte) []byte {
 	return line
 }
 
-// text says what the entry is.
+// text describes the entry.
 func (e *entry) text() string {
 	what := "number "
 	switch {

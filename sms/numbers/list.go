@@ -48,8 +48,8 @@ func (l *List) Path() string { return l.file.Path() }
 
 // Has reports whether a number, or the name of a sender, is on the list. It allocates nothing and reads no file.
 //
-// A national number that is so by its type alone is found with a 0 in front, as people write it, and without one, as an SMSC
-// wrote it into the journal once.
+// A number that is national only by its type is found with a 0 in front, as people write it, and without the
+// 0, as an SMSC may have written it into the journal.
 func (l *List) Has(n number.Number) bool {
 	var room [maxName]byte
 	e, ok := addressOf(n, &room)
@@ -96,17 +96,18 @@ func (l *List) Status() Status {
 	return s
 }
 
-// Refresh takes over changes of the file and of the journal. It is called about once a second. It reports whether a new file
-// is in force. A problem is returned once, and what was read before stays in force.
+// Refresh takes over changes of the file and of the journal. It is called about once a second. It reports
+// whether a new file is in force. A problem is returned once, and the earlier contents stay in force.
 func (l *List) Refresh(now time.Time) (reloaded bool, err error) {
 	return l.file.Refresh(now, l.changes.read())
 }
 
-// Add adds numbers or names of senders to the list, whatever the file says of them. It returns how many were added, after
-// they are on the disk.
+// Add adds numbers or names of senders to the list, whatever the file contains. It returns the number of
+// those added, after the changes are on the disk.
 func (l *List) Add(addresses ...string) (int, error) { return l.change('+', addresses) }
 
-// Remove removes numbers or names of senders from the list, whatever the file says of them, unless they are not on it.
+// Remove removes numbers or names of senders from the list, whatever the file contains. Those that are not on
+// the list stay unrecorded.
 func (l *List) Remove(addresses ...string) (int, error) { return l.change('-', addresses) }
 
 func (l *List) change(sign byte, addresses []string) (int, error) {
@@ -127,7 +128,7 @@ func (l *List) change(sign byte, addresses []string) (int, error) {
 	n, err := l.changes.write(sign, all, func(e *entry) bool {
 		on, known := l.changes.find(e)
 		if sign == '+' {
-			return !on // also one that the file has, because another file may take its place
+			return !on // also a number that the file contains, because another file may replace the file
 		}
 		return on || !known && l.file.InForce().has(e)
 	})
@@ -137,5 +138,5 @@ func (l *List) change(sign byte, addresses []string) (int, error) {
 	return n, nil
 }
 
-// errPrefix is what is wrong with a prefix in the journal.
+// errPrefix is the error of a prefix in the journal.
 var errPrefix = errors.New("it is a prefix: write prefixes into the file")

@@ -49,7 +49,8 @@ func Form() *sheet.Form {
 	}
 }
 
-// CellOf returns the number of a row, and whether it is a prefix by its column. A country code in another column is an error.
+// CellOf returns the number of a row, and whether the row's column makes it a prefix. A country code in
+// another column is an error.
 func CellOf(row *sheet.Row) (cell []byte, isPrefix bool, err error) {
 	if c := row.Get(country); len(c) > 0 && (c[0] == '+' || c[0] >= '0' && c[0] <= '9') {
 		err = fmt.Errorf("%.10q may be a part of the number: write both in one, such as +46701740605", c)
@@ -67,11 +68,11 @@ func CellOf(row *sheet.Row) (cell []byte, isPrefix bool, err error) {
 
 // Columns that only lists have.
 const (
-	country = "country" // its name; its code would be a part of the number
+	country = "country" // name of the country; a country code would be a part of the number
 	split   = "country code"
 )
 
-// spelled are names of columns. In a list of one column, its first line may be one of these.
+// spelled are the names of columns. The first line of a list with one column may be one of these names.
 var spelled = map[string]string{
 	"number": sheet.Number, "numbers": sheet.Number, "msisdn": sheet.Number, "msisdns": sheet.Number, "phonenumber": sheet.Number,
 	"phonenumbers": sheet.Number, "mobilenumber": sheet.Number, "mobilenumbers": sheet.Number, "telephonenumber": sheet.Number,
@@ -80,7 +81,7 @@ var spelled = map[string]string{
 	"prefix": sheet.Prefix, "prefixes": sheet.Prefix, "e164prefix": sheet.Prefix, "numberprefix": sheet.Prefix,
 }
 
-// beside are names of columns that could be names of senders: they count where there are several columns.
+// beside are names of columns that could also be names of senders: they count as columns only if there are several columns.
 var beside = map[string]string{
 	"phone": sheet.Number, "phoneno": sheet.Number, "telephone": sheet.Number, "tel": sheet.Number, "mobile": sheet.Number,
 	"mobileno": sheet.Number, "mobilephone": sheet.Number, "cell": sheet.Number, "cellphone": sheet.Number,
@@ -90,7 +91,7 @@ var beside = map[string]string{
 	"areacode": split, "ndc": split,
 }
 
-// missing returns what is wrong with the columns, nil if nothing is.
+// missing returns the error of the columns, nil if they are valid.
 func missing(columns []string) error {
 	has := func(name string) bool { return slices.Contains(columns, name) }
 	switch {

@@ -2,25 +2,25 @@ package numbers
 
 import "pmg/internal/sortedset"
 
-// A Table is what a file says. It does not change, so it is safe for concurrent use.
+// A Table is the contents of a file. It does not change, so that it is safe for concurrent use.
 type Table struct {
 	numbers  sortedset.Set
-	prefixes sortedset.Set // none of which begins with another
+	prefixes sortedset.Set // prefixes, none of which begins with another
 	names    words
 	starts   words // prefixes of names
 
 	Counts Counts
-	First  []string // the first rows as they were understood
+	First  []string // the first rows, as they were parsed
 }
 
-// Counts say what a file has.
+// Counts describe the contents of a file.
 type Counts struct {
-	Lines      int // with comments and empty ones
+	Lines      int // number of lines, including comments and empty lines
 	Numbers    int
 	Prefixes   int
 	Names      int // of senders, with prefixes of names
-	Duplicates int // entries that stand there more than once
-	Covered    int // prefixes that begin with another one
+	Duplicates int // entries that occur more than once
+	Covered    int // prefixes that begin with another prefix of the table
 	Octets     int // of memory
 }
 
@@ -38,8 +38,8 @@ func (t *Table) has(e *entry) bool {
 	return e.number == 0 && (t.names.has(e.name) || t.starts.hasPrefixOf(e.name))
 }
 
-// hasPrefixOf reports whether a number begins with a prefix of the table. Because no prefix begins with another, the
-// greatest that is not greater than the number is the only one that can be the beginning of it.
+// hasPrefixOf reports whether a number begins with a prefix of the table. Because no prefix begins with
+// another, only the greatest prefix that is not greater than the number can be its beginning.
 func (t *Table) hasPrefixOf(e *entry) bool {
 	key, _, ok := t.prefixes.Floor(e.lead*lengths + uint64(e.digits))
 	return ok && covers(key, e.lead*lengths+uint64(e.digits))
@@ -75,12 +75,12 @@ func (b *builder) add(e *entry) {
 	}
 }
 
-// size returns how many numbers and prefixes there are, and how many names.
+// size returns the number of numbers and prefixes, and the number of names.
 func (b *builder) size() (digits, names int) {
 	return b.numbers.n + b.prefixes.n, len(b.names.at) + len(b.starts.at)
 }
 
-// table makes the table. The builder is empty then.
+// table makes the table, and empties the builder.
 func (b *builder) table(lines int) *Table {
 	t := new(Table)
 	c := &t.Counts

@@ -8,7 +8,7 @@ import (
 // words are sorted names.
 type words struct {
 	all []byte
-	at  []uint32 // where each begins in all; its end is where the next begins
+	at  []uint32 // offsets of the words in all; a word ends where the next begins
 }
 
 // word returns name i.
@@ -19,7 +19,7 @@ func (w *words) word(i int) []byte {
 	return w.all[w.at[i]:]
 }
 
-// has reports whether a name is among them.
+// has reports whether words contain a name.
 func (w *words) has(name []byte) bool {
 	low, high := 0, len(w.at)
 	for low < high {
@@ -35,7 +35,7 @@ func (w *words) has(name []byte) bool {
 	return false
 }
 
-// hasPrefixOf reports whether a name begins with one of them.
+// hasPrefixOf reports whether a name begins with one of the words.
 func (w *words) hasPrefixOf(name []byte) bool {
 	for n := 1; len(w.at) > 0 && n <= len(name); n++ {
 		if w.has(name[:n]) {
@@ -51,7 +51,7 @@ func (w *words) add(name []byte) {
 	w.all = append(w.all, name...)
 }
 
-// sort sorts the names, and returns how many were there twice.
+// sort sorts the names, and returns the number of duplicates.
 func (w *words) sort() (duplicates int) {
 	order := make([]int, len(w.at))
 	for i := range order {

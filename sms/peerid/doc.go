@@ -1,6 +1,6 @@
-// Package peerid compares the ids that SMSCs give to messages. Many an SMSC writes
-// an id in another way in a receipt than in its answer to the submit: in decimal instead
-// of hexadecimal or the other way round, in capitals, with leading zeros.
+// Package peerid compares the ids that SMSCs give to messages. Many SMSCs write an id in a receipt
+// differently from the id in the answer to the submit: in decimal instead of hexadecimal or the other way
+// round, in capitals, with leading zeros.
 //
 // Ids are compared by keys. AppendKey makes the key of an id in an answer with Same. A
 // receipt's id has a key for each Relation that it may have to the answer's, and a Learner

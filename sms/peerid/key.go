@@ -6,8 +6,8 @@ import (
 	"strconv"
 )
 
-// A Relation says how a peer writes an id in a receipt, seen from its answer to the
-// submit. Letter case and leading zeros of numbers never matter.
+// A Relation describes how a peer writes an id in a receipt, compared with its answer to the submit. Letter
+// case and leading zeros of numbers never matter.
 type Relation uint8
 
 // The relations.
@@ -41,8 +41,7 @@ func ParseRelation(name string) (Relation, bool) {
 	return Same, false
 }
 
-// MaxLen is the length of the longest id that SMPP has room for. Longer ones are compared
-// as they are.
+// MaxLen is the length of the longest id that fits into SMPP's field. Longer ids are compared unchanged.
 const MaxLen = 64
 
 // AppendKey appends the key of an id to dst: with Same, the key of an id as it stands;
@@ -80,8 +79,7 @@ func trimmed(id []byte) []byte {
 	return bytes.Trim(id, " \t\r\n\x00")
 }
 
-// appendFolded appends an id in small letters, if these are hexadecimal digits alone, and without
-// leading zeros, if it is a number.
+// appendFolded appends an id in small letters, if it has only hexadecimal digits, and without leading zeros, if it is a number.
 func appendFolded(dst, id []byte) []byte {
 	if isUUID(id) {
 		return appendUUID(dst, id)
@@ -101,7 +99,7 @@ func appendFolded(dst, id []byte) []byte {
 	return dst
 }
 
-// lenUUID is how long a UUID is with its dashes.
+// lenUUID is the length of a UUID with dashes.
 const lenUUID = 36
 
 // isUUID reports whether an id is a UUID with dashes, perhaps in braces.
@@ -115,7 +113,7 @@ func isUUID(id []byte) bool {
 	return isFoldable(id) && bytes.Count(id, []byte("-")) == 4
 }
 
-// appendUUID appends the digits of a UUID, as those of a number.
+// appendUUID appends the digits of a UUID, as of a number.
 func appendUUID(dst, id []byte) []byte {
 	var digits [32]byte
 	n := 0
@@ -128,11 +126,12 @@ func appendUUID(dst, id []byte) []byte {
 	return appendFolded(dst, digits[:])
 }
 
-// leastUUID is how many digits of a UUID are left without its leading zeros, of all but one in 2³². Numbers have fewer.
+// leastUUID is the least number of digits of a UUID without leading zeros, for all but one UUID in 2³².
+// Numbers have fewer digits.
 const leastUUID = 24
 
-// OlderKey returns the key that an id with this one was given before dashes of UUIDs did not matter: with dashes. It
-// reports false if the id is no UUID.
+// OlderKey returns the key that earlier versions, in which the dashes of UUIDs mattered, made for an id with
+// this key: with dashes. It reports false if the id is no UUID.
 func OlderKey(key []byte) (older []byte, ok bool) {
 	if len(key) < leastUUID || len(key) > 32 || !isHex(key) {
 		return nil, false
@@ -161,8 +160,7 @@ func isFoldable(id []byte) bool {
 	return !small || !capital
 }
 
-// number reads an id to the base of 10 or 16. A number has up to 64 bits: the longer ids
-// that are known are no numbers.
+// number reads an id to the base of 10 or 16. A number has up to 64 bits: longer ids are not numbers.
 func number(id []byte, base uint64) (n uint64, ok bool) {
 	if len(id) > MaxLen || !isHex(id) {
 		return 0, false

@@ -1,8 +1,8 @@
 package peerid
 
-// A Learner finds out how a peer writes ids in receipts. It looks at the ids in answers and at
-// those in receipts alone, and never at which of them were taken for a pair, because its own
-// guess would then be its evidence. The zero Learner knows nothing. It is not safe for concurrent use.
+// A Learner finds out how a peer writes ids in receipts. It uses only the ids in answers and the ids in
+// receipts. It ignores which ids were matched as a pair, because its own guess would then be its evidence.
+// The zero Learner knows nothing. It is not safe for concurrent use.
 //
 // It matters because a wrong relation finds a wrong message: the decimal 100 is another message's
 // hexadecimal 64. Where SMSCs count, each number is some message's in both forms. So what counts is
@@ -22,7 +22,7 @@ type Learner struct {
 	is                Relation // if fixed
 }
 
-// A side is what is known of the ids in answers, or in receipts.
+// A side is the knowledge about the ids in answers, or in receipts.
 type side struct {
 	letters uint8 // ids with hexadecimal letters, up to several
 	digits  uint8 // ids without, since the last one with letters, up to changed
@@ -35,23 +35,23 @@ type side struct {
 }
 
 const (
-	// certain is how much must have come without any letter. Of hexadecimal numbers that are
-	// counted no more than ten in a row have none.
+	// certain is the least number of ids without letters after which the form is certain. Of hexadecimal numbers that are
+	// counted, at most ten in a row have no letters.
 	certain = 16
-	// weightOfLong is what an id of longID digits counts, because it rarely has no letter by chance, and
-	// a wrong reading of it rarely is another message's.
+	// weightOfLong is the weight of an id of longID digits, which rarely has no letter by chance. A wrong reading of such an id
+	// is rarely another message's id.
 	weightOfLong = 4
 	longID       = 8
 	// several is how many ids have letters until the forms may differ.
 	several = 4
-	// changed is how many ids in a row have no letters until those that had some are forgotten.
+	// changed is the number of consecutive ids without letters after which earlier ids with letters are forgotten
 	changed = 64
 )
 
-// Fixed returns a Learner of a given relation. It learns nothing.
+// Fixed returns a Learner with a given relation, which learns nothing.
 func Fixed(r Relation) Learner { return Learner{fixed: true, is: r} }
 
-// Known returns the relation, and whether it is certain.
+// Known returns the relation. sure reports whether the relation is certain.
 func (l *Learner) Known() (r Relation, sure bool) {
 	a, b := &l.answers, &l.receipts
 	switch {
@@ -70,20 +70,20 @@ func (l *Learner) Known() (r Relation, sure bool) {
 // IsFixed reports whether the relation was given.
 func (l *Learner) IsFixed() bool { return l.fixed }
 
-// HasNoNumbers reports whether ids have come in answers, and no number among them: such ids are compared as they are.
+// HasNoNumbers reports whether ids have come in answers, none of which is a number: such ids are compared unchanged.
 func (l *Learner) HasNoNumbers() bool {
 	return l.answers.others && l.answers.letters == 0 && l.answers.digits == 0 && l.receipts.letters == 0 &&
 		l.receipts.digits == 0
 }
 
-// A Stage is about what a Learner knows. It changes rarely, however many ids come, so that a Learner can be stored with each.
+// A Stage summarizes what a Learner knows. It changes rarely, so that a Learner can be stored with each change.
 type Stage struct {
 	answers, receipts      [2]uint8 // ids with letters; what those without weigh, where none had any
 	dense, longest, others uint8
 	proved                 bool
 }
 
-// Stage returns the stage of what is known.
+// Stage returns the stage of the Learner's knowledge.
 func (l *Learner) Stage() Stage {
 	return Stage{
 		answers: l.answers.stage(), receipts: l.receipts.stage(), dense: l.receipts.dense / 4, longest: l.answers.longest,
@@ -150,9 +150,9 @@ func IsNumber(id []byte) bool {
 	return hex || decimal
 }
 
-// add adds an id. It reports whether the ids have changed their form, so that what was known of them is
-// forgotten. Those of the other side have come too early if this is the first id with letters. With longest,
-// an id counts for nothing that is longer than one of so many digits can be in any form.
+// add adds an id. It reports whether the ids have changed their form, so that earlier knowledge is dropped.
+// If this is the first id with letters, the ids of the other side came too early. With longest, an id is
+// ignored if it is longer than any form of an id with that many digits.
 func (s *side) add(id []byte, other *side, longest uint8) (forgotten bool) {
 	n, digits, letters, ok := scan(trimmed(id))
 	s.others = s.others || !ok
@@ -182,12 +182,12 @@ func (s *side) add(id []byte, other *side, longest uint8) (forgotten bool) {
 	return true
 }
 
-// isLonger reports whether a number of digits is longer than one of so many others can be in any form: six
-// decimal digits are five hexadecimal ones. The next number may be one digit longer.
+// isLonger reports whether a number of digits is more than any form of an id with the other number of digits
+// can have: six decimal digits are five hexadecimal digits. The next number may have one digit more.
 func isLonger(digits, others int) bool { return 5*digits > 6*(others+1) }
 
-// scan reads an id as a hexadecimal number, and returns how many digits it has without leading
-// zeros, and whether some are letters. It reports false if it is none of up to 64 bits in one letter case.
+// scan reads an id as a hexadecimal number, and returns how many digits it has without leading zeros, and
+// whether some are letters. It reports false if the id is no number of up to 64 bits in one letter case.
 func scan(id []byte) (n uint64, digits int, letters, ok bool) {
 	var small, capital bool
 	for _, c := range id {
@@ -215,7 +215,7 @@ func scan(id []byte) (n uint64, digits int, letters, ok bool) {
 // hasNone reports whether many ids have come, none of them with letters.
 func (s *side) hasNone() bool { return s.letters == 0 && s.weight >= certain }
 
-// stateLen is how many octets Append appends. Earlier versions appended one or two less.
+// stateLen is the number of octets that Append appends. Earlier versions appended one or two octets less.
 const stateLen = 11
 
 // Append appends what the Learner knows, for Read.
@@ -226,8 +226,7 @@ func (l *Learner) Append(b []byte) []byte {
 	)
 }
 
-// Read returns a Learner that knows what another one has appended. It reports false if that
-// cannot be read.
+// Read returns a Learner with the knowledge that another Learner has appended. It reports false for invalid octets.
 func Read(b []byte) (l Learner, ok bool) {
 	if len(b) > stateLen || len(b) < stateLen-2 || b[0] != 1 {
 		return l, false

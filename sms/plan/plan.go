@@ -1,5 +1,5 @@
-// Package plan says which international numbers cannot exist: no country has their first digits, or they have another length
-// than all numbers of their country.
+// Package plan finds international numbers that cannot exist: no country has their first digits, or their
+// length differs from that of all numbers of their country.
 //
 // It does not know which ranges of numbers a country has given out, because these change every week, and a number of a range that
 // is newer than the program would be refused. Lengths change once in years.
@@ -14,17 +14,17 @@ import (
 	"strings"
 )
 
-// A plan is the numbering plan of a country code: bit n is set if there are numbers of n digits behind the code.
+// A plan is the numbering plan of a country code: bit n is set if numbers can have n digits after the code.
 type plan uint32
 
 const (
-	zero      plan = 1 << 31 // there are numbers with a 0 behind the code
+	zero      plan = 1 << 31 // national numbers of the country may begin with a 0 after the country code
 	maxCode        = 3       // digits of a country code
-	maxLength      = 17      // of a number behind its code
+	maxLength      = 17      // digits of a number after the country code
 )
 
-// Refuses returns why an international number, in digits with its country code, cannot exist: what follows "its recipient ".
-// It is "" if it can.
+// Refuses returns the reason why an international number, in digits with its country code, cannot exist, as
+// text that follows "its recipient ". It returns "" if the number can exist.
 func Refuses(number []byte) string {
 	if !isDigits(number) {
 		return "must be digits"
@@ -53,12 +53,12 @@ func Exists(number []byte) bool {
 
 func (p plan) hasLength(n int) bool { return n > 0 && n <= maxLength && p&(1<<n) != 0 }
 
-// has reports whether there can be a number behind the code.
+// has reports whether a number can exist after the code.
 func (p plan) has(national []byte) bool {
 	return p.hasLength(len(national)) && (national[0] != '0' || p&zero != 0)
 }
 
-// codeOf returns the country code, and how many digits it has. Without a plan for it, it is none.
+// codeOf returns the country code and its number of digits. A code without a plan is not a country code.
 func codeOf(number []byte) (code, digits int) {
 	for digits < min(maxCode, len(number)) && plans[code] == 0 && number[0] != '0' {
 		code = 10*code + int(number[digits]-'0')
@@ -82,7 +82,7 @@ func isDigits(number []byte) bool {
 	return len(number) > 0
 }
 
-// lengths returns how many digits there may be behind the code, such as "6 to 10 or 12".
+// lengths returns the possible numbers of digits after the code as text, such as "6 to 10 or 12".
 func (p plan) lengths() string {
 	var all []string
 	for from := 1; from <= maxLength; from++ {

@@ -42,36 +42,36 @@ const MaxRows = 1_000_000
 // MaxPrice is the highest price of a short message.
 const MaxPrice sms.Money = 1_000_000 * 1_000_000
 
-// A List is the prices of a file. It does not change, so it is safe for concurrent use.
+// A List is the prices of a file. It does not change, so that it is safe for concurrent use.
 type List struct {
 	Counts
-	First []string // the first prices, as they were understood
+	First []string // the first prices, as they were parsed
 
 	prefixes  number.Table[[]entry]
 	networks  map[sms.Network][]entry
 	otherwise []entry
 }
 
-// Counts say how many prices a file has for what.
+// Counts are the numbers of prices in a file, by kind.
 type Counts struct{ Rows, Networks, Countries, Prefixes int }
 
-// HasOthers reports whether there is a price for all numbers that no other has.
+// HasOthers reports whether the list has a price for numbers that have no other price.
 func (l *List) HasOthers() bool { return len(l.otherwise) > 0 }
 
-// HasNetwork reports whether there is a price for a network or its country.
+// HasNetwork reports whether the list has a price for a network or its country.
 func (l *List) HasNetwork(n sms.Network) bool {
 	return len(l.networks[n])+len(l.networks[n.Country()]) > 0
 }
 
-// An entry is a price from a time on, in Unix nanoseconds. The last ones of all come first.
+// An entry is a price from a time on, in Unix nanoseconds. Of several entries the last come first.
 type entry struct {
 	from  int64
 	price sms.Money
 	line  int
 }
 
-// Of returns the price of a short message to a number of a network at a time of the wall clock. It reports false if the list has
-// none. It allocates nothing.
+// Of returns the price of a short message to a number of a network at a time of the wall clock. It reports
+// false if the list has no price. It allocates nothing.
 func (l *List) Of(to number.Number, network sms.Network, now int64) (sms.Money, bool) {
 	valid := func(all []entry) bool {
 		_, ok := at(all, now)
@@ -105,9 +105,9 @@ var kind = textfile.Kind{Name: "prices", Check: "pmg price check"}
 // Options say how a file is read.
 type Options struct {
 	Currency string
-	Columns  []string // what its columns are; empty: its header says so
+	Columns  []string // meaning of the columns; empty: the header names the columns
 	Charset  string   // sheet.Latin1, or UTF-8
-	Dates    string   // how its days are written, such as DD/MM/YYYY; empty: 2026-12-01 or 01.12.2026
+	Dates    string   // format of the days, such as DD/MM/YYYY; empty: 2026-12-01 or 01.12.2026
 	Round    bool     // prices with more than six digits behind the point are rounded
 }
 
@@ -123,7 +123,7 @@ func wanted() []string {
 	return []string{sheet.For, sheet.Network, sheet.MCC, sheet.MNC, sheet.Prefix, sheet.Price, sheet.ValidFrom, sheet.Currency}
 }
 
-// CheckColumns returns what is wrong with columns as an option names them, nil if nothing is.
+// CheckColumns returns the error of columns that an option names, nil if the columns are valid.
 func CheckColumns(columns []string) error { return sheet.CheckColumns(columns, wanted(), missing) }
 
 // missing returns which column is missing, nil if none is.
@@ -255,7 +255,7 @@ func (r *reader) network(n sms.Network, e entry) error {
 	return err
 }
 
-// prefixes adds the price of the prefixes of a cell, and of ranges of them.
+// prefixes adds a price for the prefixes in a cell, and for ranges of prefixes.
 func (r *reader) prefixes(cell []byte, e entry) error {
 	return sheet.Each(cell, func(digits string) error {
 		prefix := number.Prefix{Digits: digits, International: true}
@@ -271,7 +271,7 @@ func (r *reader) prefixes(cell []byte, e entry) error {
 	})
 }
 
-// add counts a price, and keeps the first ones for people.
+// add counts a price, and stores the first prices as text for people.
 func (r *reader) add(what string, e entry) {
 	l := r.list
 	if l.Rows++; len(l.First) < sheet.FirstRows {
@@ -344,7 +344,7 @@ func timeOf(text, form string) (int64, error) {
 	if text == "" {
 		return 0, nil
 	}
-	layouts := []string{time.DateOnly, time.RFC3339, dateForms["DD.MM.YYYY"]} // none of which can be taken for another
+	layouts := []string{time.DateOnly, time.RFC3339, dateForms["DD.MM.YYYY"]} // no text matches two of these layouts
 	if form != "" {
 		layouts = []string{dateForms[form]}
 	}
@@ -362,11 +362,11 @@ func timeOf(text, form string) (int64, error) {
 	)
 }
 
-// with returns prices with one more.
+// with returns prices with one entry more.
 func with(all []entry, e entry) ([]entry, error) {
 	i, found := slices.BinarySearchFunc(all, e, func(a, b entry) int { return cmp.Compare(b.from, a.from) })
 	if found && all[i].price == e.price {
-		return all, nil // as of several rows of a network, one for each of its prefixes
+		return all, nil // as for several rows of a network, one for each prefix
 	}
 	if found {
 		return all, fmt.Errorf("line %d has a price for the same, from the same day on", all[i].line)

@@ -6,18 +6,18 @@ import (
 	"pmg/sms"
 )
 
-// Addresses are the addresses of a message while rules change them. What the rules make
-// is kept in it, or in the rules. It can be used many times, for one message at a time.
+// Addresses are the addresses of a message while rules change them. New addresses are stored in Addresses, or
+// in the rules. It can be reused, for one message at a time.
 type Addresses struct {
 	Source, Dest sms.Address
 
 	// Tell is called for each rule that has an effect, and for each list. The addresses of a Step are valid
-	// during the call. It is usually nil.
+	// during the call. Tell is usually nil.
 	Tell func(Step)
 
 	given [2 * maxGiven]byte
 	rooms [2][2][MaxAddress]byte // two for each address, used in turn
-	inUse [2]uint8               // which of them holds the address
+	inUse [2]uint8               // index of the buffer that contains the address
 }
 
 // maxGiven is the length of the longest address of a message.
@@ -51,14 +51,14 @@ func (r *Rules) Apply(a *Addresses) (refusal sms.Code) {
 // A Step is a rule that did something, or a list.
 type Step struct {
 	Rules         *Rules
-	Rule          int  // its index in the configuration
-	Source        bool // it is for the source
-	List          bool // it is a list
+	Rule          int  // index of the rule in the configuration
+	Source        bool // the rule is for the source
+	List          bool // the rule is a list
 	Before, After sms.Address
-	Code          sms.Code // why the message is refused; OK: it is not
+	Code          sms.Code // reason of the refusal; OK: the message is not refused
 }
 
-// tell applies a rule, and calls Tell with what it did.
+// tell applies a rule, and calls Tell with its effect.
 func (r *Rules) tell(a *Addresses, rule *rule) sms.Code {
 	s := Step{Rules: r, Rule: rule.number, Source: rule.source, List: rule.allow != nil || rule.deny != nil, Before: *rule.of(a)}
 	fired, code := rule.apply(a)
@@ -130,7 +130,7 @@ func (r *rule) unify(a *Addresses) (fired bool, code sms.Code) {
 	return true, sms.OK
 }
 
-// refusal returns the result for a message whose address the rule refuses.
+// refusal returns the code for a message whose address the rule refuses.
 func (r *rule) refusal() sms.Code {
 	if r.source {
 		return sms.BadSource
@@ -165,8 +165,8 @@ const (
 	npiISDN    = 1
 )
 
-// Auto returns an address with the type and the plan that follow from its form. The
-// leading '+' of an international number is removed.
+// Auto returns an address with the type and the plan that its form implies. The leading '+' of an
+// international number is removed.
 func Auto(address []byte) sms.Address {
 	digits := address
 	if len(address) > 1 && address[0] == '+' {
@@ -187,7 +187,7 @@ func Auto(address []byte) sms.Address {
 	return sms.Address{TON: tonInternational, NPI: npiISDN, Addr: digits}
 }
 
-// isNumber reports whether an address has only what can be dialed.
+// isNumber reports whether an address has only characters that can be dialled.
 func isNumber(address []byte) bool {
 	for _, c := range address {
 		if (c < '0' || c > '9') && c != '*' && c != '#' {
@@ -197,7 +197,7 @@ func isNumber(address []byte) bool {
 	return true
 }
 
-// expand appends what replaces an address. It returns false if that is too long.
+// expand appends the replacement of an address. It returns false if the replacement is too long.
 func (r *rule) expand(b, whole []byte, groups []int) ([]byte, bool) {
 	for _, p := range r.replace {
 		var group []byte
@@ -212,7 +212,7 @@ func (r *rule) expand(b, whole []byte, groups []int) ([]byte, bool) {
 	return b, true
 }
 
-// room returns empty storage for an address, which does not hold the one before it.
+// room returns empty storage for an address, other than the storage of the present address.
 func (a *Addresses) room(source bool) []byte {
 	i := 0
 	if source {

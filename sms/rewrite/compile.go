@@ -9,16 +9,16 @@ import (
 	"unicode/utf8"
 )
 
-// MaxAddress is the longest address that a rule may make: what the protocols have at most.
+// MaxAddress is the length of the longest address that a rule may make: the maximum of the protocols.
 const MaxAddress = 64
 
 // Rules are the rules of one direction, compiled.
 type Rules struct{ rules []rule }
 
-// A rule is a rule that has been checked.
+// A rule is a rule that was checked.
 type rule struct {
-	number    int  // its index in the configuration
-	source    bool // it is for the source
+	number    int  // index of the rule in the configuration
+	source    bool // the rule is for the source
 	condition *regexp.Regexp
 	replace   []piece // of match; nil: the address stays
 	prefixes  []prefix
@@ -27,12 +27,12 @@ type rule struct {
 	set       []byte // nil: the address stays
 	absent    bool   // set is for messages without an address
 	auto      bool   // TON and NPI are chosen by the form
-	ton, npi  int16  // -1: it stays
+	ton, npi  int16  // new type and plan; -1: unchanged
 	allow     *list  // nil: all may pass
 	deny      *list  // nil: none is kept out
 }
 
-// A piece is a part of a replacement: a text, and then what a group matched.
+// A piece is a part of a replacement: a text, followed by the match of a group.
 type piece struct {
 	text  string
 	group int // -1: none
@@ -94,7 +94,7 @@ func (c *compiler) compile() rule {
 	return r
 }
 
-// combination checks that the rule is for one address and does one thing.
+// combination checks that the rule is for one address and has one effect.
 func (c *compiler) combination() {
 	changes := c.given(
 		"replace", c.Replace, "prefixes", strings.Join(c.Prefixes, ","), "strip", c.Strip, "add", c.Add, "set", c.Set,
@@ -134,7 +134,7 @@ func (c *compiler) combination() {
 	}
 }
 
-// given returns those names whose value is not empty, of a list of names and values.
+// given returns the names with a non-empty value, of a list of names and values.
 func (c *compiler) given(pairs ...string) (names []string) {
 	for i := 0; i < len(pairs); i += 2 {
 		if pairs[i+1] != "" {
@@ -158,7 +158,7 @@ func (c *compiler) address(option, text string) {
 }
 
 func (c *compiler) match(r *rule) {
-	_, err := regexp.Compile(c.Match) // alone, so that the error shows what the file has
+	_, err := regexp.Compile(c.Match) // compiled alone, so that the error quotes the text of the file
 	if err == nil {
 		r.condition, err = regexp.Compile(`\A(?:` + c.Match + `)\z`)
 	}

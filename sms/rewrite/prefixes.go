@@ -8,12 +8,12 @@ import (
 	"pmg/sms"
 )
 
-// A prefix is an entry of prefixes: what an address begins with, and what takes its place. A '+' in front stands for the
-// international type.
+// A prefix is an entry of prefixes: the beginning of an address, and its replacement. A '+' in front stands
+// for the international type.
 type prefix struct {
 	old, next         []byte
 	oldPlus, nextPlus bool
-	stays             bool // the address stays as it is
+	stays             bool // the address is not changed
 }
 
 // prefixes checks the entries of prefixes.
@@ -34,8 +34,8 @@ func (c *compiler) prefixes() (all []prefix) {
 	return all
 }
 
-// unify replaces the first of the prefixes that an address has, in room for another address. It reports whether the
-// address has one, and whether the result fits.
+// unify replaces the first prefix of the list that matches an address, in room for another address. It
+// reports whether a prefix matches, and whether the result fits.
 func unify(prefixes []prefix, a *sms.Address, room []byte) (found, fits bool) {
 	digits, plus := a.Addr, false
 	if len(digits) > 0 && digits[0] == '+' {

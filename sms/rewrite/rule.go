@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// A Rule is a rule as the configuration has it. Package config describes the tags.
+// A Rule is a rule in the configuration. Package config describes the tags.
 type Rule struct {
 	In  string `yaml:"in" enum:"source|destination" live:"yes" doc:"The address of messages that arrive or that the account submits; a rule has this or out. They apply before routing: the connector's, then the account's, in the order of the file."`
 	Out string `yaml:"out" enum:"source|destination" live:"yes" doc:"The address of messages that leave or that the account receives. They apply at each attempt, not to the stored message: the account's, then the connector's."`
@@ -26,7 +26,7 @@ type Rule struct {
 	Deny  []string `yaml:"deny" live:"yes" doc:"The addresses that may not pass, written like those of allow."`
 }
 
-// String writes what is given of the rule, nearly as the configuration does.
+// String writes the options of the rule that are set, nearly as the configuration does.
 func (r Rule) String() string { return Text(r) }
 
 // Text writes the strings, and the lists of them, that a part of a configuration has.
@@ -65,9 +65,9 @@ func entries(list []string) string {
 	return "[" + shown + "]"
 }
 
-// A Problem is what is wrong with a rule.
+// A Problem is the error of a rule.
 type Problem struct {
-	Rule   int    // its index in the list
-	Option string // "" if it is the rule as a whole
+	Rule   int    // index of the rule in the list
+	Option string // name of the option; "": the rule as a whole
 	Text   string // "must be …"
 }

@@ -2,8 +2,8 @@
 // the header that it may begin with, and long messages, which are sent in parts. It cuts
 // texts into parts and joins parts again.
 //
-// How a part says which one it is, in a user data header or in a field of its protocol,
-// is the caller's business: both are a Part here.
+// The caller handles how a message identifies itself as a part, by a user data header or by a field of its
+// protocol: here each way is a Part.
 //
 // To send a long message, a caller asks Splitter.Count for the number of parts, cuts each with
 // Splitter.Next and writes its header with AppendHeader. To join one, it gives the Part of each

@@ -9,7 +9,7 @@ import (
 	"pmg/sms/charset"
 )
 
-// Information elements (3GPP TS 23.040 §9.2.3.24). The comments say what is in them.
+// Information elements (3GPP TS 23.040 §9.2.3.24). The comments describe their contents.
 const (
 	concat8  = 0x00 // reference, total, number
 	ports8   = 0x04 // destination, source
@@ -21,7 +21,7 @@ const (
 
 // Sizes of headers and elements in octets.
 const (
-	lengthOctets   = 1 // what a header begins with: the length of what follows
+	lengthOctets   = 1 // octets at the beginning of a header, which contain the length of the rest
 	elementHeader  = 2 // identifier and length
 	concat8Octets  = elementHeader + 3
 	concat16Octets = elementHeader + 4
@@ -31,20 +31,19 @@ const (
 // ErrMalformed is the error for a user data header that cannot be read.
 var ErrMalformed = errors.New("user data header is malformed")
 
-// A Part says which part of a long message a message is. The zero Part is a message that
-// is whole.
+// A Part identifies a message as one part of a long message. The zero Part is a message that is whole.
 type Part struct {
 	Reference uint16 // the same in all parts of a message
 	Number    uint8  // from 1
 	Total     uint8
-	Wide      bool // the reference has 16 bits; 8 and 5 in 8 bits are not those in 16
+	Wide      bool // the reference has 16 bits; 8 and 5 in 8 bits are different from 8 and 5 in 16 bits
 }
 
-// Valid reports whether the part is one of as many as it says there are. What is not is
-// to be treated as a message that is whole (§9.2.3.24.1).
+// Valid reports whether the number of the part is within the total. A message with an invalid Part is treated
+// as whole (§9.2.3.24.1).
 func (p Part) Valid() bool { return p.Number > 0 && p.Number <= p.Total }
 
-// A Header is what the gateway understands of a user data header.
+// A Header is the part of a user data header that the gateway understands.
 type Header struct {
 	Part    Part // zero if the message is whole
 	Locking charset.Language
@@ -61,8 +60,7 @@ func Cut(userData []byte) (header, text []byte, ok bool) {
 	return userData[:n:n], userData[n:], true
 }
 
-// Elements walks the information elements of a header, which Parse has accepted. It
-// stops at one that is cut off.
+// Elements walks the information elements of a header, which Parse has accepted. It stops at a truncated element.
 func Elements(header []byte) iter.Seq2[byte, []byte] {
 	return func(yield func(byte, []byte) bool) {
 		for b := header[min(len(header), lengthOctets):]; len(b) >= elementHeader; {
@@ -96,7 +94,7 @@ func Parse(header []byte) (h Header, err error) {
 	return h, nil
 }
 
-// sizeOf returns how long an element is, -1 for those that are not known.
+// sizeOf returns the length of an element, -1 for an unknown element.
 func sizeOf(id byte) int {
 	switch id {
 	case concat8:
@@ -159,9 +157,9 @@ func AppendHeader(dst, header []byte, p Part) ([]byte, bool) {
 	return closeHeader(dst, start)
 }
 
-// AppendShifted appends a header to dst that names the languages of a charset: the
-// elements of another one but for its languages, and those of c. It appends nothing if that
-// leaves no element. It reports false if there is no room in a header.
+// AppendShifted appends a header to dst that names the languages of a charset: the elements of another header
+// except its languages, and those of c. It appends nothing if that leaves no element. It reports false if
+// there is no room in a header.
 func AppendShifted(dst, header []byte, c charset.Charset) ([]byte, bool) {
 	start := len(dst)
 	dst = append(dst, 0)

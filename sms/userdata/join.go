@@ -8,39 +8,39 @@ import (
 	"pmg/sms"
 )
 
-// A Source is who sends a part and to whom. Parts of one message have the same.
+// A Source is the sender and the recipient of a part. Parts of one message have the same Source.
 type Source struct {
-	Account  string // or the connector, for messages from an SMSC
+	Account  string // account, or connector for messages from an SMSC
 	From, To sms.Address
 }
 
-// An Outcome says what Joiner.Add did with a part.
+// An Outcome is what Joiner.Add did with a part.
 type Outcome uint8
 
 // The outcomes.
 const (
-	Kept     Outcome = iota // it waits for the others
-	Complete                // it was the last one that was missing
-	Doubled                 // it is there already: the Joiner has not kept it
+	Kept     Outcome = iota // the part waits for the others
+	Complete                // the part was the last missing one
+	Doubled                 // the part was already there: the Joiner has not stored the new one
 	Replaced                // the reference stands for another message now; the parts of the former are given back
-	Full                    // there is no room: the Joiner has not kept it
-	Invalid                 // it is no part: the Joiner has not kept it
+	Full                    // there is no room: the Joiner has not stored the part
+	Invalid                 // the message is no part: the Joiner has not stored it
 )
 
 // Limits are the limits of a Joiner.
 type Limits struct {
-	Octets  int   // of all parts that are kept, as the caller counts them
-	Account int   // of all parts of one account; 0 for no limit but the first
+	Octets  int   // limit of the octets of all stored parts, as the caller counts them
+	Account int   // limit of the octets of an account's parts; 0: only Octets is a limit
 	Timeout int64 // nanoseconds from the first part, after which the others are not waited for
 }
 
-// A Joiner keeps the parts of long messages until all are there. V is the caller's value of a part.
-// The caller passes the time; time that goes backwards counts as standing still. A Joiner is not
-// safe for concurrent use.
+// A Joiner stores the parts of long messages until all parts have come. V is the caller's value of a part.
+// The caller passes the time; a time that goes backwards counts as standing still. A Joiner is not safe for
+// concurrent use.
 type Joiner[V any] struct {
 	limits   Limits
 	sets     map[string]*set[V]
-	accounts map[string]int // octets that are kept
+	accounts map[string]int // stored octets, by account
 	seed     maphash.Seed
 	now      int64
 	octets   int
@@ -49,11 +49,11 @@ type Joiner[V any] struct {
 	free           *set[V]
 	frees          int
 
-	key   []byte // of the part that is being added
-	given []V    // what the last call returned
+	key   []byte // key of the part that is being added
+	given []V    // values that the last call returned
 }
 
-// A set is the parts that are there of one message.
+// A set contains the parts of a message that have come.
 type set[V any] struct {
 	key      string
 	account  string
@@ -62,7 +62,7 @@ type set[V any] struct {
 	missing  int
 	parts    []part[V] // by number
 
-	older, newer *set[V] // newer links the free ones, too
+	older, newer *set[V] // newer also links the unused sets
 }
 
 type part[V any] struct {
@@ -71,14 +71,13 @@ type part[V any] struct {
 	there bool
 }
 
-// What a set and its key take without parts, and the place of a part without its value,
-// in octets, about.
+// Approximate sizes in octets: of a set and its key without parts, and of a part's place without the value.
 const (
 	setOctets  = 256
 	partOctets = 32
 )
 
-// Sets that are kept for their next use, and for how many parts they may have room.
+// Limits of the sets that are kept for reuse, and of the parts for which they have room.
 const (
 	maxFree = 64
 	maxKeep = 16
@@ -95,15 +94,14 @@ func NewJoiner[V any](l Limits) *Joiner[V] {
 	}
 }
 
-// Add takes the part of a message. By its text, which is not kept, a part that was sent twice
-// differs from one of another message with the same reference. size is how many octets the value
-// takes.
+// Add adds a part of a message. The part's text, which is not stored, distinguishes a repeated part from a
+// part of another message with the same reference. size is the size of the value in octets.
 //
-// With Complete, values are those of all parts in their order; with Replaced, those of the
-// parts that are given up. They are valid until the next call.
+// With Complete, values are the values of all parts in order; with Replaced, the values of the parts that are
+// given up. They are valid until the next call.
 //
-// The caller calls Expire before, so that no part joins a message whose time is over. Parts
-// with different totals belong to different messages (3GPP TS 23.040 §9.2.3.24.1).
+// The caller calls Expire before, so that no part joins an expired message. Parts with different totals
+// belong to different messages (3GPP TS 23.040 §9.2.3.24.1).
 func (j *Joiner[V]) Add(now int64, from Source, p Part, text []byte, v V, size int) (o Outcome, values []V) {
 	j.begin(now)
 	if !p.Valid() {
@@ -129,7 +127,7 @@ func (j *Joiner[V]) Add(now int64, from Source, p Part, text []byte, v V, size i
 	if o == Replaced {
 		freed = s.octets
 	}
-	last := s != nil && o == Kept && s.missing == 1 // it makes room
+	last := s != nil && o == Kept && s.missing == 1 // the part completes its set, which frees memory
 	if !last && !j.hasRoom(from.Account, need-freed) {
 		return Full, nil
 	}
@@ -150,9 +148,8 @@ func (j *Joiner[V]) Add(now int64, from Source, p Part, text []byte, v V, size i
 	return o, values
 }
 
-// Expire returns the values of the parts of a message whose time is over, in their order,
-// or false if there is none. They are valid until the next call. At math.MaxInt64 the time
-// of every message is over.
+// Expire returns the values of the parts of an expired message, in order. It returns false if no message has
+// expired. The values are valid until the next call. At math.MaxInt64 every message has expired.
 func (j *Joiner[V]) Expire(now int64) (values []V, ok bool) {
 	j.begin(now)
 	if j.oldest == nil || j.oldest.deadline > max(j.now, now) {
@@ -161,7 +158,7 @@ func (j *Joiner[V]) Expire(now int64) (values []V, ok bool) {
 	return j.give(j.oldest), true
 }
 
-// begin forgets what the last call returned.
+// begin drops the values that the last call returned.
 func (j *Joiner[V]) begin(now int64) {
 	if now != math.MaxInt64 {
 		j.now = max(j.now, now)
@@ -212,7 +209,7 @@ func (j *Joiner[V]) newSet(account string, total int) *set[V] {
 	return s
 }
 
-// give forgets a message and returns its values.
+// give removes a message and returns its values.
 func (j *Joiner[V]) give(s *set[V]) []V {
 	for i := range s.parts {
 		if s.parts[i].there {

@@ -11,31 +11,27 @@ import (
 // escape announces a character of the extension table of GSM 7-bit.
 const escape = 0x1B
 
-// MaxParts is how many parts a long message may have: their number has one octet.
+// MaxParts is the limit of the parts of a long message: the number of a part has one octet.
 const MaxParts = 255
 
-// ErrTooLong is the error for a text that needs more parts than there may be, or that
-// has no room beside its header.
+// ErrTooLong is the error of a text that needs too many parts, or that has no room beside its header.
 var ErrTooLong = errors.New("text is too long")
 
 // A Splitter cuts the octets of a text into parts. It never cuts an escape from what
 // follows it, a surrogate pair, or a character of UTF-8.
 type Splitter struct {
-	// Coding is that of the octets. For GSM7 each is a septet. Packed is cut before it is
-	// packed, that is as GSM7.
+	// Coding is the coding of the octets. For GSM7, each octet is a septet. A Packed text is split before packing, as GSM7.
 	Coding charset.Coding
-	// Header is the header that the text had when it was whole, nil for none. Its elements
-	// but for the part are in the header of every part.
+	// Header is the header that the text had when it was whole, nil for none. The header of every part
+	// contains its elements, except the part element.
 	Header []byte
 	// Wide is for references of 16 bits, which take an octet more of every part.
 	Wide bool
 }
 
-// Count returns how many parts the text is cut into: 1 if it fits into one message as it
-// is. The error is ErrTooLong.
+// Count returns the number of parts: 1 if the text fits into one message. The error is ErrTooLong.
 //
-// A part has the same room where the protocol has a field for which one it is, because
-// the SMSC makes a header of it.
+// A part has the same room if a field of the protocol identifies the part, because the SMSC makes a header of the field.
 func (s *Splitter) Count(text []byte) (int, error) {
 	whole, _ := s.headers()
 	if octets := (charset.Charset{Coding: s.Coding}).Room(whole) * s.unit(); len(text) <= octets {
@@ -64,13 +60,13 @@ func (s *Splitter) Next(text []byte) (part, rest []byte) {
 	return text[:cut:cut], text[cut:]
 }
 
-// Room returns how many units of text a part holds, which are those of charset.Charset.Room.
+// Room returns the number of text units in a part, as charset.Charset.Room counts units.
 func (s *Splitter) Room() int {
 	_, part := s.headers()
 	return charset.Charset{Coding: s.Coding}.Room(part)
 }
 
-// headers returns how many octets the header has, of the message that is whole and of a part.
+// headers returns the octets of the header in a message that is whole, and in a part.
 func (s *Splitter) headers() (whole, part int) {
 	for id, v := range Elements(s.Header) {
 		if id != concat8 && id != concat16 {
@@ -95,8 +91,8 @@ func (s *Splitter) unit() int {
 	return 1
 }
 
-// cut returns how many octets of the text go into a part that has room for that many. It
-// is 0 only if there is no text, or no room for a character.
+// cut returns the number of octets of the text that fit into a part with room octets. It is 0 only if the
+// text is empty, or a character does not fit.
 func (s *Splitter) cut(text []byte, room int) int {
 	if len(text) <= room {
 		return len(text)
@@ -122,7 +118,7 @@ func (s *Splitter) cut(text []byte, room int) int {
 	return room
 }
 
-// cutUTF8 cuts in front of a character. Octets that are none are cut anywhere.
+// cutUTF8 cuts in front of a character. Octets that are no UTF-8 are cut anywhere.
 func cutUTF8(text []byte, room int) int {
 	for back := range min(utf8.UTFMax, room) {
 		at := room - back

@@ -29,10 +29,10 @@ import (
 // A Gateway is one that runs.
 type Gateway struct {
 	Address   string // host:port, a URL, or the path of a socket; "": not known yet
-	ca        string // a file with the authority of its certificate; "": the machine's
-	tokenFile string // has the token; "": the environment has it
+	ca        string // a file with the authority of the gateway's certificate; "": the machine's authorities
+	tokenFile string // file with the token; "": the environment has the token
 
-	certificate, key string // files with what we show to an address that requires certificates; "": nothing
+	certificate, key string // files of the client certificate for an address that requires certificates; "": no certificate
 }
 
 // Flags adds the flags that select a gateway.
@@ -160,7 +160,7 @@ func (g *Gateway) way() (base string, o httpcall.Options, err error) {
 		return "", o, err
 	}
 	if ip := net.ParseIP(host); host == "" || ip.IsUnspecified() {
-		host = "localhost" // the gateway listens on every address, so on this one too
+		host = "localhost" // the gateway listens on every address, and so on this one
 	}
 	if g.ca != "" || g.certificate != "" {
 		files := tlsfiles.Options{Authorities: g.ca, Oldest: tls.VersionTLS12}

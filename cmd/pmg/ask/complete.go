@@ -10,7 +10,7 @@ import (
 
 // Names are where names come from.
 type Names struct {
-	Config   func(cmd *cobra.Command) *config.Config // of the flags; nil: it cannot be read
+	Config   func(cmd *cobra.Command) *config.Config // returns the configuration that the flags name; nil: it cannot be read
 	Sessions func(cmd *cobra.Command) []string       // of the gateway that runs
 }
 
@@ -20,7 +20,7 @@ const (
 	connectors
 	smscs // out connectors
 	accounts
-	sessions // or accounts
+	sessions // sessions, or accounts
 	lists    // of numbers
 	files
 )
@@ -53,7 +53,7 @@ func (n Names) Add(cmd *cobra.Command) {
 	}
 	for flag, kind := range map[string]int{"connector": connectors, "account": accounts} {
 		if f := cmd.Flags().Lookup(flag); f != nil && f.Value.Type() != "bool" {
-			_ = cmd.RegisterFlagCompletionFunc(flag, n.completer(kind, -1)) // it fails where there is one already
+			_ = cmd.RegisterFlagCompletionFunc(flag, n.completer(kind, -1)) // an error means that one exists
 		}
 	}
 }

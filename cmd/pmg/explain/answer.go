@@ -11,12 +11,12 @@ import (
 
 // An answer is what a gateway does with a message.
 type answer struct {
-	connector string // that the message arrives on
+	connector string // connector on which the message arrives
 	account   string // empty for a message from an SMSC
 	from, to  address
 	in        []rule
-	changes   []string // what steps do to the message besides its addresses and its text
-	route     *route   // nil: there is none
+	changes   []string // changes that steps make, except those of addresses and text
+	route     *route   // nil: no route matches
 	ways      []way    // in the order of the route's targets
 	parked    bool
 	held      bool // by a plugin
@@ -26,7 +26,7 @@ type answer struct {
 // A refusal is why a message is refused; "": it is not.
 type refusal struct {
 	refused, code string
-	step          string // that refuses it
+	step          string // step that refuses the message
 }
 
 // A route is the route that matches.
@@ -39,9 +39,9 @@ type route struct {
 // A way is a connector that the message may leave by. Those of an account that may log in on
 // several are ways to one target, whose sessions share the messages.
 type way struct {
-	target  int    // its index in the route
-	name    string // of the target, or of another connector of it
-	back    bool   // it leads to where the message comes from, so it is not taken
+	target  int    // index of the target in the route
+	name    string // name of the target, or of another connector of the same target
+	back    bool   // the message came from this connector, so that it is not used
 	text    string // lines about the message as it leaves
 	refusal        // of the message if the route chooses the target
 }
@@ -101,7 +101,7 @@ func (a *answer) String() string {
 	return b.String()
 }
 
-// policy says which of several ways a message takes.
+// how returns the sentence that explains which of several ways a message takes, "" if all ways lead to one target.
 func (r *route) how(ways []way) string {
 	switch {
 	case len(ways) == 0 || ways[0].target == ways[len(ways)-1].target:
@@ -129,8 +129,8 @@ func (w *way) write(b *strings.Builder) {
 
 // A rule is a rule of rewrite that did something, or a list.
 type rule struct {
-	text    string // the rule and what it did
-	refusal string // why it refuses the message; "": it does not
+	text    string // the rule and its effect
+	refusal string // reason why the rule refuses the message; "": the rule does not refuse it
 }
 
 // ruleOf returns what a rule of a connector or an account did.

@@ -11,13 +11,13 @@ import (
 )
 
 type coded struct {
-	coding  string // that the peer is sent
+	coding  string // coding of the text that the peer gets
 	unit    string // "septet", or 16 bits: "unit"
 	units   int    // on the air
-	room    int    // units that one short message holds, or one part
-	parts   int    // short messages that it is; 0: too many for any mobile
+	room    int    // units that fit into a short message, or into a part
+	parts   int    // number of short messages; 0: more than any mobile accepts
 	lacks   string // the first character that GSM 7-bit does not have
-	becomes string // the text, if the peer is sent another one
+	becomes string // the text that the peer gets; empty: the text is not changed
 }
 
 // codings are the names of alphabets.

@@ -16,12 +16,12 @@ import (
 // A Question is about one message.
 type Question struct {
 	From, To  string
-	Account   string        // the client; "": the only account that there is
-	Connector string        // that the message arrives on; "": the first that the account may use
+	Account   string        // account of the client; "": the only account of the configuration
+	Connector string        // connector on which the message arrives; "": the first connector that the account may use
 	Text      string        // "": the answer says nothing of the text
-	DeliverIn time.Duration // how long it is to wait for its delivery time
-	Validity  time.Duration // that its sender gives it; 0: none
-	PDU       string        // that carries it, as the pdu log has it; "": what stands above is all
+	DeliverIn time.Duration // time until the message's delivery time
+	Validity  time.Duration // validity that the sender gives the message; 0: none
+	PDU       string        // PDU with the message, as in the pdu log; "": the fields above are the whole message
 }
 
 // Drivers makes the driver of a protocol.

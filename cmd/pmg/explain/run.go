@@ -32,12 +32,12 @@ import (
 type run struct {
 	*asked
 	gateway *gateway.Gateway
-	step    string  // that the message takes
-	rules   []rule  // that did something since the message came, or since it was accepted
+	step    string  // step that the message is in
+	rules   []rule  // rules that had an effect since the message came, or since it was accepted
 	logged  []entry // since the step began
 	way     *routes.Way
 	ways    int
-	text    string // as it came
+	text    string // the text of the message when it came
 	err     error
 }
 
@@ -197,7 +197,7 @@ func (r *run) optOut(m *sms.Message) {
 // read records what came.
 func (r *run) read(s *intake.Submission) {
 	m := s.Message
-	if m.Flags&sms.ByText != 0 { // no message has its id
+	if m.Flags&sms.ByText != 0 { // the receipt's message was not found by id
 		r.gateway.Convert.Unreport(s.From.Connector, m)
 	}
 	if m.Kind == sms.Receipt {
@@ -451,7 +451,7 @@ func (r *run) sent(m *sms.Message, l *connector.Link) string {
 		return said
 	}
 	out := r.gateway.Node.Messages.Copy(m)
-	if l.Session == nil { // a call or a request makes what it needs of this
+	if l.Session == nil { // calls and requests make their own form of this message
 		out = r.gateway.Convert.Leaving(&l.Source, out)
 	} else if copied := r.gateway.Convert.Encode(
 		r.gateway.Node.Clock.Now(), l, l.Connector.Driver.NewPDU(), out, 1,

@@ -61,7 +61,7 @@ func addEvents(s store.Store, dir string, money *credit.Comparison) (again int, 
 			ID, State, Account string
 			Price, Refund      sms.Money
 		}
-		if json.Unmarshal(line, &e) != nil || e.Number <= last { // the store may have it, and the files too
+		if json.Unmarshal(line, &e) != nil || e.Number <= last { // an event may be both in the store and in the files
 			return
 		}
 		last = e.Number

@@ -18,7 +18,7 @@ import (
 type StatisticsProgram struct {
 	Load  ask.Load
 	JSON  func(out io.Writer, v any) error
-	Table func(left int, head []string, rows [][]string) string // left: how many columns begin at their left
+	Table func(left int, head []string, rows [][]string) string // left: number of left-aligned columns
 }
 
 type options struct {

@@ -1,4 +1,4 @@
-// Package history has the commands about the history of managed files: what was changed, and how to take it back.
+// Package history has the commands about the history of managed files: they show and revert changes.
 //
 // Start reading with Commands.
 package history
@@ -25,10 +25,10 @@ import (
 	"pmg/internal/console"
 )
 
-// A Load loads a configuration, with some contents in the place of those of managed files.
+// A Load loads a configuration, with some contents instead of those of managed files.
 type Load func(file string, instead map[string][]byte) (*config.Config, error)
 
-// A command is what the commands have in common.
+// A command is the common part of the commands.
 type command struct {
 	ask.Gateway
 	load Load
@@ -121,7 +121,7 @@ so it can be taken back in the same way.`,
 	return cmd
 }
 
-// revert takes a change back: by the gateway that runs, or else here.
+// revert reverts a change: by the running gateway, or otherwise here.
 func (o *command) revert(cmd *cobra.Command, args []string, dry bool) error {
 	d, err := o.open()
 	if err != nil {
@@ -166,7 +166,7 @@ func (o *command) ask(cmd *cobra.Command, number int, dry bool) (r editor.Result
 	return r, true, nil
 }
 
-// refusal returns why the gateway refuses, with each problem that there would be.
+// refusal returns the reason of the gateway's refusal, with the problems that the change would cause.
 func refusal(body []byte) error {
 	var p struct {
 		Detail   string

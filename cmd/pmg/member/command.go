@@ -23,7 +23,7 @@ import (
 const (
 	askTimeout   = 10 * time.Second
 	moveTimeout  = 2 * time.Minute  // a gateway drains first
-	checkTimeout = 10 * time.Minute // each node reads all of its store
+	checkTimeout = 10 * time.Minute // each node reads its whole store
 	checkTries   = 20
 )
 
@@ -41,7 +41,7 @@ they work on any node, also while a gateway is stopped. docs/cluster.md has the 
 	return cmd
 }
 
-// A run is what a command does.
+// A run is the function of a command.
 type run func(ctx context.Context, cmd *cobra.Command, op *cluster.Operator, args []string) error
 
 // on makes a command that asks the cluster.

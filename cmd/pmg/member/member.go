@@ -1,5 +1,6 @@
-// Package member is a gateway's process as one of a cluster: it stands by, and has what the gateway needs of the cluster when it
-// works. A gateway that is alone has a Member that is nil, which asks for nothing.
+// Package member makes the process of a gateway a member of a cluster: the process stands by, and provides
+// the parts of the cluster that the gateway needs while it works. A gateway without a cluster has a nil
+// Member.
 //
 // # Start reading
 //
@@ -37,7 +38,7 @@ func (m *Member) Asked() <-chan string {
 	return m.node.Asked()
 }
 
-// Done is closed when this node does not own the work any more.
+// Done is closed when this node no longer owns the work.
 func (m *Member) Done() <-chan struct{} {
 	if m == nil {
 		return nil
@@ -45,7 +46,7 @@ func (m *Member) Done() <-chan struct{} {
 	return m.node.Done()
 }
 
-// Lost returns why this node does not own the work any more, nil while it does.
+// Lost returns the reason why this node no longer owns the work, nil while it does.
 func (m *Member) Lost() error {
 	if m == nil {
 		return nil
@@ -53,7 +54,7 @@ func (m *Member) Lost() error {
 	return m.node.Err()
 }
 
-// Holds returns what the writer asks before it sends, nil for a gateway that is alone.
+// Holds returns the function that the writer calls before it sends, nil for a gateway without a cluster.
 func (m *Member) Holds() func() bool {
 	if m == nil {
 		return nil
@@ -61,7 +62,7 @@ func (m *Member) Holds() func() bool {
 	return m.node.Holds
 }
 
-// Report returns what says what this node knows of its cluster, nil for a gateway that is alone.
+// Report returns the function that reports what this node knows of its cluster, nil for a gateway without a cluster.
 func (m *Member) Report() func() *report.Report {
 	if m == nil {
 		return nil
@@ -84,7 +85,8 @@ func (m *Member) SetConfig(c *config.Config) error {
 // handOverTimeout is how long a node that ends tries to say that another may take over immediately.
 const handOverTimeout = 5 * time.Second
 
-// HandOver hands the work over to the node next, or to any if that is empty, when the gateway has ended and its store is closed.
+// HandOver hands the work over to the node next, or to any node if next is empty, after the gateway has ended
+// and its store is closed.
 func (m *Member) HandOver(next string) {
 	ctx, cancel := context.WithTimeout(context.Background(), handOverTimeout)
 	defer cancel()
@@ -98,8 +100,8 @@ func (m *Member) HandOver(next string) {
 // Close ends the node's part.
 func (m *Member) Close() error { return m.node.Close() }
 
-// closeUnused ends the part of a node whose gateway did not start. If it was stopped when it had just taken over, another one
-// may do so immediately.
+// closeUnused ends the part of a node whose gateway did not start. If the node was stopped just after it took
+// over, another node may take over immediately.
 func (m *Member) closeUnused(why error) {
 	if errors.Is(why, ErrStopped) {
 		m.HandOver("")

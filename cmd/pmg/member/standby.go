@@ -24,24 +24,24 @@ import (
 
 // A Standby is a process that stands by.
 type Standby struct {
-	Config  *config.Config                 // as it was read last
-	Load    func() (*config.Config, error) // reads it again
+	Config  *config.Config                 // the configuration that was last read
+	Load    func() (*config.Config, error) // reads the configuration again
 	Log     zerolog.Logger
 	Signals <-chan os.Signal
-	Opened  map[string][]sock.Listening // sockets that listen, by the names of connectors; those of operators have AdminSocket
+	Opened  map[string][]sock.Listening // listening sockets, by name of the connector; those of operators are AdminSocket
 	Version string
 
 	node atomic.Pointer[cluster.Node] // nil: the servers have not answered yet
 }
 
-// AdminSocket is the name of the sockets for admin.address among those of connectors. No connector can have it.
+// AdminSocket is the name of the sockets for admin.address among those of connectors. No connector can have this name.
 const AdminSocket = "admin.address"
 
 // ErrStopped is the error of a process that was stopped by a signal.
 var ErrStopped = errors.New("stopped by a signal")
 
-// Wait takes part in the cluster, and returns when this node owns the work. Meanwhile its sockets listen, and refuse. All of them
-// are in Opened then, and Config is the one that was read last.
+// Wait takes part in the cluster, and returns when this node owns the work. Meanwhile its sockets listen, and
+// refuse. Afterwards Opened contains all sockets, and Config is the configuration that was last read.
 func (w *Standby) Wait() (*Member, error) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
@@ -120,7 +120,7 @@ func (w *Standby) obey(until <-chan struct{}, end context.CancelCauseFunc) {
 	}
 }
 
-// reload reads the configuration again. What concerns this node alone takes effect at its next start.
+// reload reads the configuration again. Options of this node alone take effect at its next start.
 func (w *Standby) reload() {
 	cfg, err := w.Load()
 	node := w.node.Load()
@@ -167,7 +167,7 @@ func (w *Standby) listen() error {
 	return nil
 }
 
-// sockets returns what listens, what is spoken there, and how it is encrypted.
+// sockets returns the listening sockets, with their protocols and encryption.
 func (w *Standby) sockets() (all []standby.Socket, err error) {
 	add := func(name string, t *config.TLS, p standby.Protocol) error {
 		one := standby.Socket{Protocol: p}
@@ -202,7 +202,7 @@ func (w *Standby) sockets() (all []standby.Socket, err error) {
 	return all, err
 }
 
-// report returns what this node knows of the cluster, nil until it takes part.
+// report returns what this node knows of the cluster, nil until the node takes part.
 func (w *Standby) report() *report.Report {
 	if n := w.node.Load(); n != nil {
 		return n.Report()
@@ -210,7 +210,7 @@ func (w *Standby) report() *report.Report {
 	return nil
 }
 
-// state returns what this node says of itself.
+// state returns this node's description of itself.
 func (w *Standby) state() (any, string) {
 	n := w.node.Load()
 	if n == nil {

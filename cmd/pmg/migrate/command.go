@@ -21,7 +21,7 @@ type source struct {
 	rows                      func() []draft.Row
 }
 
-// table returns what becomes of each option.
+// table returns the table of the options' translations.
 func (s source) table() string { return draft.Markdown(s.rows()) }
 
 var errProblems = errors.New("the configuration was written, and cannot be used yet: the problems are above")
@@ -79,7 +79,7 @@ Jasmin does not show passwords of users, so their accounts get new ones.`,
 // password makes a password that is not longer than SMPP allows.
 func password() string { return rand.Text()[:8] }
 
-// common is what the help of each command ends with.
+// common is the end of the help of each command.
 const common = `
 
 The result goes to standard output, or to a file that only its owner can read: it has the
@@ -124,7 +124,7 @@ func (s source) command(protocols []string) *cobra.Command {
 	return cmd
 }
 
-// report prints what must be decided, and what is wrong with the result.
+// report prints the decisions that a person must make, and the problems of the result.
 func report(cmd *cobra.Command, d *draft.Draft, made []byte, protocols []string) error {
 	c, warnings, err := config.Parse(made, config.Options{Protocols: protocols, Thorough: true})
 	for _, w := range warnings {

@@ -1,4 +1,4 @@
-// Package migrate makes pmg import: configurations of other gateways become ones of PMG.
+// Package migrate makes pmg import, which translates configurations of other gateways to PMG.
 //
 // # Start reading
 //

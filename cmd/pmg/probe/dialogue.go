@@ -20,7 +20,7 @@ type dialogue struct {
 	session protocols.Session
 	timeout time.Duration
 
-	in      []byte // what has come and was not handled
+	in      []byte // octets that came and were not handled yet
 	pdu     protocols.PDU
 	refused int // messages of the SMSC
 }
@@ -63,7 +63,7 @@ func (d *dialogue) enquire() (time.Duration, error) {
 		switch {
 		case err != nil:
 			return 0, err
-		case a.Kind == protocols.Send: // what the SMSC asks is answered
+		case a.Kind == protocols.Send: // answers to the SMSC's requests
 			if err := d.write(); err != nil {
 				return 0, err
 			}

@@ -20,15 +20,15 @@ import (
 type Options struct {
 	Address  string // host:port
 	Driver   protocols.SessionDriver
-	Bind     string            // the option bind of a connector; "": the protocol has none
+	Bind     string            // the option bind of a connector; "": the protocol has no such option
 	Options  protocols.Options // of the protocol
-	SystemID string            // "": there is no login
+	SystemID string            // "": the probe does not log in
 	Password string
 	TLS      *tlsfiles.Options // nil: none
 	Timeout  time.Duration     // for each answer
 
-	Enquiries int    // how many times the SMSC is asked whether it is there
-	From, To  string // of messages that are sent; To "": none is
+	Enquiries int    // number of enquiries whether the SMSC is alive
+	From, To  string // addresses of the test messages; an empty To: no messages are sent
 	Messages  int    // how many are sent together
 }
 

@@ -27,7 +27,7 @@ func handshake(ctx context.Context, out io.Writer, plain net.Conn, o *Options) (
 		config.ServerName = host
 	}
 	verify := !config.InsecureSkipVerify
-	config.InsecureSkipVerify = true // the chain is shown first, then verified
+	config.InsecureSkipVerify = true // the chain is printed first, and verified afterwards
 	config.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
 		fmt.Fprintln(out, "  the SMSC asks for a certificate of ours")
 		if len(config.Certificates) > 0 {

@@ -1,6 +1,6 @@
-// Package editor changes managed files: checks what the gateway would be with a change, shows the difference that a reload would
-// make, writes the file, and has the reload take place. A change that the check refuses is not written, and one that cannot be
-// put in force is taken back.
+// Package editor changes managed files: checks the configuration that a change results in, shows the
+// difference that a reload would make, writes the file, and starts the reload. A change that the check
+// refuses is not written, and one that cannot be put in force is taken back.
 //
 // # Start reading
 //

@@ -23,23 +23,23 @@ const (
 	Missing = "-"
 )
 
-// A Request is one to change a file.
+// A Request is a request to change a file.
 type Request struct {
-	File    string // such as accounts/acme.yaml
-	Match   string // the tag of its contents, or one of the words above
-	By      string // its author
+	File    string // path of the file, such as accounts/acme.yaml
+	Match   string // the tag of the expected contents, or one of the words above
+	By      string // author of the change
 	Comment string
 	Dry     bool // nothing is written
 	Force   bool // most of the rows of a list may go
 
-	// Make returns what the file is to have of what it has; nil: there is none, and there is to be none.
+	// Make returns the new contents of the file, from its old contents; nil: the file does not exist, or is to be removed.
 	Make func(was []byte) ([]byte, error)
 }
 
-// A Result is what a change has done, or would do.
+// A Result is the effect that a change had, or would have.
 type Result struct {
-	Changes []string `json:"changes"`          // lines, as a reload prints them
-	Notes   []string `json:"notes,omitempty"`  // what follows from them, or stays
+	Changes []string `json:"changes"`          // changes as lines, as a reload prints them
+	Notes   []string `json:"notes,omitempty"`  // consequences of the changes, and what does not change
 	Number  int      `json:"change,omitempty"` // in the history; 0: nothing has changed
 	Tag     string   `json:"-"`                // of the new contents
 	Created bool     `json:"-"`
@@ -50,10 +50,10 @@ type Refusal struct {
 	Status   int // of HTTP
 	Text     string
 	Problems document.Problems
-	Tag      string // of what the file has, if it was not what was expected
+	Tag      string // tag of the file's contents, if the contents were not the expected ones
 }
 
-// Error returns the text, with the problems below it.
+// Error returns the text of the refusal, with the problems below the text.
 func (r *Refusal) Error() string {
 	if len(r.Problems) > 0 {
 		return r.Text + ":\n" + r.Problems.Error()
@@ -68,11 +68,11 @@ func refuse(status int, format string, args ...any) error {
 // An Editor changes the files of a directory.
 type Editor struct {
 	Dir *managed.Dir
-	// Load reads and checks the configuration with some contents in the place of those of files.
+	// Load reads and checks the configuration, with the given contents instead of those of files.
 	Load func(instead map[string][]byte) (*config.Config, error)
-	// Running returns what a gateway has in force; nil: none runs.
+	// Running returns the configuration that a gateway has in force; nil: no gateway runs.
 	Running func() *config.Config
-	// Apply puts a configuration in force, in which nothing is missing but what is meant; nil: no gateway runs.
+	// Apply puts a configuration in force. Only the object meant may be missing. nil: no gateway runs.
 	Apply func(c *config.Config, meant string) error
 }
 
@@ -105,7 +105,7 @@ func (e *Editor) Do(r Request) (Result, error) {
 		return result, nil
 	}
 	if kind == managed.Accounts && was != nil && data != nil {
-		before, _ := ReadOptions(was) // what cannot be read loses nothing that is known
+		before, _ := ReadOptions(was) // an unreadable file loses no known options
 		after, _ := ReadOptions(data)
 		result.Notes = losses(before, after)
 	}
@@ -129,7 +129,7 @@ func (e *Editor) Do(r Request) (Result, error) {
 	return result, nil
 }
 
-// expected returns an error unless a file is what a request expects, and one of those that may be changed.
+// expected returns an error unless the file may be changed, and is as the request expects.
 func (e *Editor) expected(r Request, kind, name string, was []byte) error {
 	now, err := e.current()
 	if err != nil {
@@ -188,7 +188,7 @@ func (e *Editor) check(r Request, kind string, was, data []byte, result *Result)
 	}
 	now, err := e.current()
 	if err != nil {
-		now = config.Default() // the change may mend what is wrong
+		now = config.Default() // the change may repair the configuration
 	}
 	for _, c := range now.Diff(next) {
 		result.Changes = append(result.Changes, c.String())
@@ -196,13 +196,13 @@ func (e *Editor) check(r Request, kind string, was, data []byte, result *Result)
 	return next, nil
 }
 
-// readers read the files of rows, and return why they cannot.
+// readers read the files of rows, by kind, and return the error of a file that cannot be read.
 var readers = map[string]func(path string, o prices.Options) error{
 	managed.Lists:  func(path string, _ prices.Options) error { _, err := numbers.ReadFile(path); return err },
 	managed.Prices: func(path string, o prices.Options) error { _, err := prices.ReadFile(path, o); return err },
 }
 
-// checkRows checks rows as the gateway reads them. What loses more than half of its rows was probably cut off.
+// checkRows checks rows as the gateway reads them. A file that loses more than half of its rows was probably truncated.
 func (e *Editor) checkRows(r Request, kind string, was, data []byte, result *Result) error {
 	before, after := bytes.Count(was, []byte("\n")), bytes.Count(data, []byte("\n"))
 	result.Changes = append(result.Changes, fmt.Sprintf("%s: %d lines -> %d lines", r.File, before, after))
@@ -240,7 +240,7 @@ func (e *Editor) checkRows(r Request, kind string, was, data []byte, result *Res
 	return nil
 }
 
-// readingOf returns how the options of a list of prices say that its rows are read.
+// readingOf returns how to read the rows of a list of prices, as the options of the list define it.
 func readingOf(options Options) (o prices.Options) {
 	o.Currency, _ = options["currency"].(string)
 	o.Charset, _ = options["charset"].(string)
@@ -255,7 +255,7 @@ func readingOf(options Options) (o prices.Options) {
 	return o
 }
 
-// Revert returns the request that makes a file what it was before a change.
+// Revert returns the request that restores the contents that a file had before a change.
 func Revert(d *managed.Dir, number int) (Request, error) {
 	c, err := d.Change(number)
 	if errors.Is(err, managed.ErrNoChange) {

@@ -9,15 +9,15 @@ import (
 	"pmg/internal/token"
 )
 
-// AddingKey returns a new key, and what adds it to the options of an account: with o, which has its name, and scopes, networks
-// and expires if they are to be.
+// AddingKey returns a new key, and a function that adds the key to the options of an account. o contains the
+// key's name, and optionally scopes, networks and expires.
 func AddingKey(account string, o Options) (key string, change func(was []byte) ([]byte, error)) {
 	key = token.New()
 	o["hash"], o["made"] = token.Hash(key), time.Now().UTC().Format(time.DateOnly)
 	return key, changingKeys(account, func(keys []any) ([]any, error) { return append(keys, map[string]any(o)), nil })
 }
 
-// RemovingKey returns what takes a key from the options of an account.
+// RemovingKey returns a function that removes a key from the options of an account.
 func RemovingKey(account, key string) func(was []byte) ([]byte, error) {
 	return changingKeys(account, func(keys []any) ([]any, error) {
 		left := slices.DeleteFunc(slices.Clone(keys), func(k any) bool {
@@ -31,7 +31,7 @@ func RemovingKey(account, key string) func(was []byte) ([]byte, error) {
 	})
 }
 
-// changingKeys changes the keys of an account, and nothing else of it.
+// changingKeys changes only the keys of an account.
 func changingKeys(name string, change func([]any) ([]any, error)) func(was []byte) ([]byte, error) {
 	return func(was []byte) ([]byte, error) {
 		if was == nil {

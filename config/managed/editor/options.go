@@ -21,13 +21,14 @@ import (
 	"pmg/internal/passhash"
 )
 
-// Masked stands for a secret that a file has. Whoever writes it leaves the secret as it is.
+// Masked stands for a secret in the file. A request that contains Masked leaves the secret unchanged.
 const Masked = "***"
 
-// passwords are the secrets of which a file has hashes. A secret with which the gateway signs must stand in it as it is.
+// passwords are the secrets that a file contains as hashes. A secret with which the gateway signs must be in
+// the file as plain text.
 var passwords = []string{"password", "old_password"}
 
-// Options are those of an account, a route, a list or prices, as JSON has them.
+// Options are the options of an account, a route, a list or prices, in the form of JSON.
 type Options map[string]any
 
 // ReadOptions returns the options of a file.
@@ -45,7 +46,7 @@ func ReadOptions(data []byte) (Options, error) {
 
 var plainNumber = regexp.MustCompile(`^-?(0|[1-9][0-9]{0,14})$`)
 
-// jsonOf returns a node as JSON has it. What is no plain number, such as 0046, is a text.
+// jsonOf returns a node in the form of JSON. A value that is no plain number, such as 0046, is a text.
 func jsonOf(n ast.Node) any {
 	switch n := n.(type) {
 	case *ast.MappingNode:
@@ -90,7 +91,7 @@ func (o Options) Mask() Options {
 	return o
 }
 
-// eachUser calls f for each of them.
+// eachUser calls f for each user.
 func (o Options) eachUser(f func(map[string]any)) {
 	for _, one := range o.list("users") {
 		if u, ok := one.(map[string]any); ok {
@@ -119,9 +120,9 @@ func ParseOptions(r io.Reader) (Options, error) {
 	return o, nil
 }
 
-// Replacing returns what makes the contents of a file of options. Secrets, keys and users that are not given, and secrets that
-// are masked, stay what they are; null removes them. A password is stored as a hash, and one that matches the hash stays as it
-// is.
+// Replacing returns a function that makes the new contents of a file of options. Secrets, keys and users that
+// o lacks, and secrets that are masked, stay unchanged; null removes them. A password is stored as a hash;
+// the old hash stays if the password matches it.
 func (o Options) Replacing(kind, name string) func(was []byte) ([]byte, error) {
 	return func(was []byte) ([]byte, error) {
 		before, err := o.readBefore(kind, was)
@@ -132,8 +133,8 @@ func (o Options) Replacing(kind, name string) func(was []byte) ([]byte, error) {
 	}
 }
 
-// Merging returns what changes those of the options of a file that o has, as a JSON merge patch (RFC 7396) does: null removes
-// one, and what has options of its own is changed in the same way.
+// Merging returns a function that merges o into the options of a file, as a JSON merge patch (RFC 7396): null
+// removes an option, and an option with options of its own is merged in the same way.
 func (o Options) Merging(kind, name string) func(was []byte) ([]byte, error) {
 	return func(was []byte) ([]byte, error) {
 		if was == nil {
@@ -145,7 +146,7 @@ func (o Options) Merging(kind, name string) func(was []byte) ([]byte, error) {
 		}
 		next := maps.Clone(before)
 		for key, value := range o {
-			next[key] = merged(before[key], value) // null stays, so that it removes what otherwise stays if it is not given
+			next[key] = merged(before[key], value) // null is kept as a value, so that it removes an option that otherwise stays
 		}
 		return next.storedAs(kind, name, before), nil
 	}
@@ -171,8 +172,8 @@ func merged(was, patch any) any {
 	return next
 }
 
-// WithoutNewKeys returns a change that is refused if o gives an account keys that it has not: an old document does not bring a
-// key back that was revoked since.
+// WithoutNewKeys returns a change that is refused if o contains keys that the account lacks. So an old
+// document cannot restore a key that was revoked since.
 func (o Options) WithoutNewKeys(change func(was []byte) ([]byte, error)) func(was []byte) ([]byte, error) {
 	return func(was []byte) ([]byte, error) {
 		before, err := ReadOptions(was)
@@ -203,7 +204,8 @@ func hashOf(key any) any {
 	return hash
 }
 
-// readBefore returns the options of a file, which o is to change, unless o has what is not taken from outside.
+// readBefore returns the options of a file, which o is to change. It returns an error if o contains options
+// that are not accepted from outside.
 func (o Options) readBefore(kind string, was []byte) (Options, error) {
 	if problems := o.unwanted(kind); len(problems) > 0 {
 		return nil, &Refusal{Status: http.StatusUnprocessableEntity, Text: "cannot store the options", Problems: problems}
@@ -212,7 +214,7 @@ func (o Options) readBefore(kind string, was []byte) (Options, error) {
 		return Options{}, nil
 	}
 	before, err := ReadOptions(was)
-	if err != nil { // what cannot be read has secrets, keys and users, too
+	if err != nil { // an unreadable file is assumed to contain secrets, keys and users
 		return nil, refuse(
 			http.StatusConflict, "cannot change it: it was edited, and must be mended by hand, reverted or removed: %v", err,
 		)
@@ -260,7 +262,7 @@ func losses(before, after Options) (notes []string) {
 	return notes
 }
 
-// list returns an option that is a list, or one entry alone.
+// list returns an option that is a list, or a single entry as a list.
 func (o Options) list(key string) []any {
 	if one, ok := o[key].(map[string]any); ok {
 		return []any{one}
@@ -288,7 +290,8 @@ func (o Options) keepSecrets(before Options) {
 	}
 }
 
-// hashed returns the hash of a password, which is kept if it is of that, and the password if it is empty or a hash.
+// hashed returns the hash of a password. It returns kept if kept is a hash of the password, and the password
+// itself if that is empty or a hash.
 func hashed(password, kept string) string {
 	switch {
 	case passhash.Is(password) || password == "":
@@ -299,7 +302,8 @@ func hashed(password, kept string) string {
 	return passhash.New([]byte(password))
 }
 
-// keepUsers is keepSecrets for the passwords of users, which are those of the users with the same names before.
+// keepUsers does for the passwords of users what keepSecrets does for secrets: users keep the passwords of
+// earlier users with the same names.
 func (o Options) keepUsers(before Options) {
 	users := slices.Clone(o.list("users"))
 	if len(users) == 0 || len(users) > config.MaxUsers { // more are refused later, and need not be hashed
@@ -327,7 +331,7 @@ func (o Options) keepUsers(before Options) {
 	o["users"] = users
 }
 
-// unwanted returns the options that are not taken from outside, because they name files of this machine.
+// unwanted returns the options that are not accepted from outside, because they name files of this machine.
 func (o Options) unwanted(kind string) (problems document.Problems) {
 	add := func(path, message string) {
 		problems = append(problems, document.Problem{Path: path, Message: message})
@@ -364,7 +368,7 @@ func refers(v any) bool {
 	return false
 }
 
-// yaml writes options, the name first, one on a line, as JSON has their values.
+// yaml writes one option on each line, the name first, with the values in the form of JSON.
 func (o Options) yaml() []byte {
 	keys := slices.SortedFunc(maps.Keys(o), func(a, b string) int {
 		return strings.Compare(rank(a)+a, rank(b)+b)
@@ -392,11 +396,11 @@ func rank(key string) string {
 
 var plainKey = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
 
-// textOf returns a value in JSON, which is YAML on one line.
+// textOf returns a value as JSON, which is also YAML on one line.
 func textOf(v any) string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	_ = e.Encode(v) // texts, numbers, and lists and maps of them
+	_ = e.Encode(v) // the values are texts, numbers, and lists and maps of those types
 	return strings.TrimSuffix(b.String(), "\n")
 }

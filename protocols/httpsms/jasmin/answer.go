@@ -11,7 +11,7 @@ import (
 	"pmg/sms"
 )
 
-// release is by which Jasmin's clients know it.
+// release is the name and version that Jasmin's clients expect.
 const release = "Jasmin 0.11.1"
 
 // plain returns an answer of the HTTP interface. Clients compare the body, which does not end with a new line.
@@ -23,7 +23,7 @@ func jsonAnswer(status int, value any) *httpsms.Answer {
 	var b strings.Builder
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	_ = e.Encode(value) // it cannot fail: all values are maps and texts
+	_ = e.Encode(value) // encoding cannot fail: all values are maps and texts
 	return &httpsms.Answer{Status: status, ContentType: "application/json", Body: []byte(strings.TrimSuffix(b.String(), "\n"))}
 }
 
@@ -34,7 +34,7 @@ func rest(status int, value any) *httpsms.Answer {
 	return a
 }
 
-// problem returns what the REST interface says itself, and not the HTTP interface behind it.
+// problem returns an error of the REST interface itself, and not of the HTTP interface behind it.
 func problem(status int, title, description string) *httpsms.Answer {
 	a := rest(status, struct {
 		Title       string `json:"title"`
@@ -74,8 +74,8 @@ func Busy(path string) *httpsms.Answer {
 	return (&Request{path: path}).refuse(http.StatusServiceUnavailable, "No room for the request now")
 }
 
-// refuse returns the answer that says why a request was refused. The REST interface cuts the quotes at the ends of
-// what the HTTP interface says, of which the one in front is not there.
+// refuse returns the answer with the reason of a refusal. The REST interface cuts off quotes at the ends of
+// the HTTP interface's text, which has no quote in front.
 func (q *Request) refuse(status int, text string) *httpsms.Answer {
 	message := map[string]string{"message": text}
 	switch q.path {
@@ -112,7 +112,7 @@ func (q *Request) NotCalled(url string) *httpsms.Answer {
 	return q.refuse(http.StatusBadRequest, invalid(name, url))
 }
 
-// refusals are what Jasmin says of a message with a code; U stands for its user.
+// refusals are Jasmin's answers for a message's code; U stands for the user.
 var refusals = map[sms.Code]struct {
 	status int
 	text   string
@@ -137,7 +137,7 @@ func (q *Request) refusal(code sms.Code) (int, string) {
 
 func success(id uint64) string { return `Success "` + httpsms.UUID(id) }
 
-// Answer returns the answer to a request whose orders had these results. Those of a rate or a balance need none.
+// Answer returns the answer to a request whose orders had these results. Requests for a rate or a balance need no results.
 func (q *Request) Answer(results []httpsms.Result) *httpsms.Answer {
 	switch {
 	case q.path == SecureBatch:
@@ -147,9 +147,9 @@ func (q *Request) Answer(results []httpsms.Result) *httpsms.Answer {
 	case q.path == Send:
 		return plain(http.StatusOK, success(results[0].ID)+`"`)
 	case q.path == SecureSend:
-		return rest(http.StatusOK, map[string]string{"data": success(results[0].ID)}) // its quote is missing in Jasmin, too
+		return rest(http.StatusOK, map[string]string{"data": success(results[0].ID)}) // the quote is missing in Jasmin, too
 	}
-	// with blanks, as Python writes them: clients compare octets
+	// the value has blanks, as Python writes them: clients compare octets
 	value := fmt.Sprintf(`{"balance": %s, "sms_count": "ND"}`, cmp.Or(q.Balance, `"ND"`))
 	if q.rates() {
 		if len(results) > 0 && results[0].Code == sms.BadDestination {

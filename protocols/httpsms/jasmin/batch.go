@@ -20,18 +20,18 @@ const (
 	maxOctets   = 8 << 20
 )
 
-// A batch is what a request says of all its messages.
+// A batch is the part of a request that applies to all messages.
 type batch struct {
 	Callback string `json:"callback_url"`
 	Errback  string `json:"errback_url"`
 	Schedule string `json:"schedule_at"`
 
 	id    string
-	at    int64 // when it is sent, 0: immediately
+	at    int64 // time at which the batch is sent; 0: immediately
 	after int64 // seconds until then
 }
 
-// readBatch reads the messages of a batch. It refuses all if one of them cannot be read: none is left out.
+// readBatch reads the messages of a batch. It refuses the batch if one message cannot be read: no message is left out.
 func (q *Request) readBatch(body []byte) *httpsms.Answer {
 	var b struct {
 		Messages []json.RawMessage          `json:"messages"`
@@ -51,7 +51,7 @@ func (q *Request) readBatch(body []byte) *httpsms.Answer {
 		}
 		p := fromJSON(object, true)
 		for _, name := range globals.names {
-			p.set(name, globals.values[name]) // those of the message come before
+			p.set(name, globals.values[name]) // the message's own parameters come first
 		}
 		for _, value := range p.values {
 			octets += len(value)
@@ -110,7 +110,7 @@ func wrongMessage(i int, wrong string) *httpsms.Answer {
 	return problem(http.StatusPreconditionFailed, fmt.Sprintf("Cannot read message %d", i+1), wrong)
 }
 
-// recipients returns those of a list, and none of what is no list.
+// recipients returns the recipients of a list, and none if the text is no list.
 func recipients(to string) []string {
 	var list []json.RawMessage
 	if !strings.HasPrefix(to, "[") || json.Unmarshal([]byte(to), &list) != nil {
@@ -151,8 +151,8 @@ func (b *batch) schedule(now int64) *httpsms.Answer {
 	return nil
 }
 
-// batchAnswer returns the answer to a batch. It is a good one if any message was accepted: a client that sent all of
-// them again would send some twice.
+// batchAnswer returns the answer to a batch. The answer reports success if any message was accepted: a client
+// that repeated the batch would send some messages twice.
 func (q *Request) batchAnswer(results []httpsms.Result) *httpsms.Answer {
 	count := 0
 	for _, r := range results {
@@ -174,7 +174,7 @@ func (q *Request) batchAnswer(results []httpsms.Result) *httpsms.Answer {
 	return rest(http.StatusOK, map[string]any{"data": data})
 }
 
-// URLs returns what the request wants called, each once.
+// URLs returns the URLs that the request asks to be called, each once.
 func (q *Request) URLs() (all []string) {
 	seen := map[string]bool{"": true}
 	add := func(url string) {
@@ -191,7 +191,7 @@ func (q *Request) URLs() (all []string) {
 	return all
 }
 
-// Calls returns the calls with the results of a batch. Any answer 2xx says that the client has one.
+// Calls returns the calls with the results of a batch. An answer 2xx means that the client has received a call.
 func (q *Request) Calls(results []httpsms.Result) (calls []*httpsms.Call) {
 	for i, r := range results {
 		to, status, text := q.batch.Callback, "1", ""

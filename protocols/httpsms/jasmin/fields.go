@@ -10,7 +10,7 @@ import (
 // A field is a parameter of a request.
 type field struct {
 	name    string
-	must    bool           // it must be given
+	must    bool           // the field is required
 	pattern *regexp.Regexp // nil: any value
 }
 
@@ -62,7 +62,7 @@ func fieldsOf(names ...string) (fields []field) {
 	return fields
 }
 
-// check returns what is wrong with parameters, empty if nothing is.
+// check returns the error of parameters, empty if they are valid.
 func check(p *params, fields []field) string {
 	for _, name := range p.names {
 		if !slices.ContainsFunc(fields, func(f field) bool { return f.name == name }) {

@@ -11,8 +11,8 @@ import (
 	"pmg/sms/userdata"
 )
 
-// Inbound returns the call that brings a message from a mobile, as Jasmin's HTTP client connectors make it. The client has
-// it when it answers ACK/Jasmin.
+// Inbound returns the call that brings a message from a mobile, as Jasmin's HTTP client connectors make it.
+// The answer ACK/Jasmin means that the client has the message.
 func Inbound(e *httpsms.Event, to, method string) *httpsms.Call {
 	m := e.Message
 	octets := m.Text()

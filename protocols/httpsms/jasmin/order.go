@@ -13,7 +13,7 @@ import (
 	"pmg/sms/charset"
 )
 
-// alphabets are those of the values of coding.
+// alphabets are the alphabets by value of coding.
 var alphabets = map[int]sms.Alphabet{
 	0: sms.Default, 1: sms.ASCII, 2: sms.Binary, 3: sms.Latin1, 4: sms.Binary, 6: sms.Cyrillic, 7: sms.Hebrew, 8: sms.UCS2,
 }
@@ -47,8 +47,7 @@ const (
 	maxURL     = 4 << 10
 )
 
-// Orders returns the messages that are asked for. now is the wall clock's time in Unix nanoseconds; batch is the
-// id of a batch.
+// Orders returns the messages of a request. now is the wall clock's time in Unix nanoseconds; batch is the id of a batch.
 func (q *Request) Orders(now int64, batch string) ([]httpsms.Order, *httpsms.Answer) {
 	orders := make([]httpsms.Order, len(q.messages))
 	for i := range q.messages {
@@ -67,14 +66,14 @@ func (q *Request) Orders(now int64, batch string) ([]httpsms.Order, *httpsms.Ans
 		if q.batch.at == 0 {
 			continue
 		}
-		if orders[i].DeliverAt = q.batch.at; orders[i].Expires != 0 { // its minutes begin when the batch is sent
+		if orders[i].DeliverAt = q.batch.at; orders[i].Expires != 0 { // the validity begins when the batch is sent
 			orders[i].Expires += q.batch.at - now
 		}
 	}
 	return orders, a
 }
 
-// wrongAt returns the answer to a request of whose messages one cannot be sent.
+// wrongAt returns the answer to a request in which a message is invalid.
 func (q *Request) wrongAt(i int, wrong string) *httpsms.Answer {
 	if q.path == SecureBatch {
 		return wrongMessage(i, wrong)
@@ -82,7 +81,7 @@ func (q *Request) wrongAt(i int, wrong string) *httpsms.Answer {
 	return q.refuse(http.StatusBadRequest, wrong)
 }
 
-// order returns the message that is asked for, or what is wrong with it.
+// order returns the order of a message, or the error of the message.
 func (m *message) order(now int64) (o httpsms.Order, wrong string) {
 	v := m.values
 	o = httpsms.Order{
@@ -126,7 +125,7 @@ func (m *message) order(now int64) (o httpsms.Order, wrong string) {
 	return o, ""
 }
 
-// notify returns the outcomes that a level asks for. What an SMSC refuses is reported at each of them.
+// notify returns the outcomes that a level asks for. Refusals of an SMSC are reported at each level.
 func notify(level string) sms.Notify {
 	switch level {
 	case "1":

@@ -32,22 +32,22 @@ const (
 type Request struct {
 	path               string
 	username, password string
-	messages           []message // one, but for a batch, and none for a balance
+	messages           []message // messages of the request: one, several for a batch, none for a balance
 	batch              batch
-	parts              int // of the message, for its rate
+	parts              int // short messages of the message, for the query of its rate
 
 	Balance, UnitRate string // amounts, for the answers to /balance and /rate; "": not known, and nothing
 	last              encoded
 }
 
-// An encoded is the text that was encoded last: mostly all messages of a batch have one.
+// An encoded is the text that was encoded last: usually all messages of a batch have the same text.
 type encoded struct {
 	text   string
 	coding int
 	octets []byte
 }
 
-// A message is what a request says of one.
+// A message is one message of a request.
 type message struct {
 	params
 	to       string
@@ -57,9 +57,9 @@ type message struct {
 
 // params are the parameters that were given.
 type params struct {
-	names  []string // in their order
+	names  []string // names of the parameters, in their order
 	values map[string]string
-	json   bool // they are texts; otherwise they are octets
+	json   bool // values are texts; false: values are octets
 }
 
 // set records a parameter. The first value of a name counts.
@@ -73,7 +73,7 @@ func (p *params) set(name, value string) {
 	p.names, p.values[name] = append(p.names, name), value
 }
 
-// Read reads a request for one of the paths above. It answers what Jasmin refuses before the login.
+// Read reads a request for one of the paths above. It returns an answer if Jasmin refuses the request before the login.
 func Read(r *httpsms.Request) (*Request, *httpsms.Answer) {
 	q := &Request{path: r.Path}
 	if len(r.Query) > MaxRequest || len(r.Body) > MaxRequest {
@@ -114,8 +114,8 @@ func Read(r *httpsms.Request) (*Request, *httpsms.Answer) {
 	return q, nil
 }
 
-// Login returns the credentials of a request outside of its body, and reports false if they are in the body, or
-// missing. Others cannot come before them: the first value counts.
+// Login returns the credentials of a request outside of its body, and reports false if they are in the body,
+// or missing. Credentials in the body cannot override them: the first value counts.
 func Login(r *httpsms.Request) (username, password string, ok bool) {
 	if isREST(r.Path) {
 		username, password, a := basic(r.Get("Authorization"))
@@ -131,7 +131,7 @@ func Login(r *httpsms.Request) (username, password string, ok bool) {
 	return username, password, name && secret
 }
 
-// mediaType returns what the body of a request is.
+// mediaType returns the media type of a request's body.
 func mediaType(r *httpsms.Request) string {
 	kind, _, _ := strings.Cut(r.Get("Content-Type"), ";")
 	return strings.TrimSpace(kind)
@@ -142,8 +142,8 @@ func isREST(path string) bool { return strings.HasPrefix(path, "/secure/") }
 func (q *Request) rates() bool { return q.path == Rate || q.path == SecureRate }
 func (q *Request) sends() bool { return q.path == Send || q.path == SecureSend }
 
-// Rated returns the order of a request for a rate, which is not sent: whether a route leads to its recipient counts. It
-// reports false for other requests.
+// Rated returns the order of a request for a rate, which is not sent: the answer depends on whether a route
+// leads to the recipient. It reports false for other requests.
 func (q *Request) Rated(now int64) (httpsms.Order, bool) {
 	if !q.rates() || len(q.messages) == 0 {
 		return httpsms.Order{}, false
@@ -155,7 +155,7 @@ func (q *Request) Rated(now int64) (httpsms.Order, bool) {
 // Submits reports whether the request is for messages.
 func (q *Request) Submits() bool { return q.sends() || q.path == SecureBatch }
 
-// Credentials returns whose request it is.
+// Credentials returns the name and the password of a request.
 func (q *Request) Credentials() (username, password string) { return q.username, q.password }
 
 // basic reads the credentials of a REST request.
@@ -198,8 +198,7 @@ func readQuery(p *params, query string) {
 	}
 }
 
-// unescape decodes URL encoding into octets. It leaves a % that is malformed as it is, and goes on behind it, as
-// Python does.
+// unescape decodes URL encoding into octets. It keeps a malformed %, and continues after it, as Python does.
 func unescape(s string) string {
 	b := make([]byte, 0, len(s))
 	for i := 0; i < len(s); i++ {
@@ -245,7 +244,7 @@ func fromJSON(object map[string]json.RawMessage, underlined bool) params {
 	return p
 }
 
-// readMessage reads what parameters say of a message, and returns what is wrong with them.
+// readMessage reads a message from parameters, and returns the error of invalid parameters.
 func (q *Request) readMessage(p params, path string) (m message, wrong string) {
 	fields := allFields
 	switch path {

@@ -13,7 +13,7 @@ import (
 	"pmg/sms"
 )
 
-// The levels of a call: what an SMSC has answered, and what its receipt says. A client that wants both asks for 3.
+// The levels of a call: what an SMSC has answered, and what its receipt says. A client that wants both events asks for level 3.
 const (
 	answered = "1"
 	ended    = "2"
@@ -22,11 +22,11 @@ const (
 
 const unknown = "ND" // not known
 
-// known returns the value of a field that Jasmin's clients expect, also where it is empty.
+// known returns the value of a field that Jasmin's clients expect even if it is empty.
 func known(value string) string { return cmp.Or(value, unknown) }
 
-// Report returns the call of the dlr-url for an event of a message. It reports false if the client has given no URL,
-// or has not asked for such events. The client has it when it answers ACK/Jasmin.
+// Report returns the call of the dlr-url for an event of a message. It reports false if the client has given
+// no URL, or has not asked for such events. The answer ACK/Jasmin means that the client has the event.
 func Report(e *httpsms.Event) (*httpsms.Call, bool) {
 	asked := e.Context.Get(httpsms.Mask)
 	refused := e.Report.Untaken
@@ -56,7 +56,7 @@ func isTaken(status int, body []byte) bool {
 	return status < http.StatusBadRequest && string(bytes.TrimSpace(body)) == "ACK/Jasmin"
 }
 
-// answerOf returns the name of an SMSC's answer, as SMPP has them.
+// answerOf returns the name of an SMSC's answer, as in SMPP.
 func answerOf(e *httpsms.Event) string {
 	switch {
 	case e.Taken:
@@ -67,7 +67,7 @@ func answerOf(e *httpsms.Event) string {
 	return "ESME_RSUBMITFAIL" // of another protocol, or given up before an SMSC was asked
 }
 
-// addReceipt adds what a receipt says. That of a message which an SMSC has refused is ours.
+// addReceipt adds the fields of a receipt. If an SMSC has refused the message, the gateway has made the receipt.
 func addReceipt(v url.Values, r *sms.Report, refused bool) {
 	word := httpsms.Word(r.State)
 	switch {

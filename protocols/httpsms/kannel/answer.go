@@ -7,10 +7,10 @@ import (
 	"pmg/sms"
 )
 
-// name is by which Kannel's clients and servers know it.
+// name is the name and version that Kannel's clients and servers expect.
 const name = "Kannel/1.4.5"
 
-// answer returns an answer with Kannel's headers. Clients compare the body, so that it has nothing but the text.
+// answer returns an answer with Kannel's headers. Clients compare the body, so that the body is only the text.
 func answer(status int, text string) *httpsms.Answer {
 	return &httpsms.Answer{
 		Status:      status,
@@ -46,9 +46,9 @@ func Busy() *httpsms.Answer {
 // Unknown returns the answer to a request for another path.
 func Unknown() *httpsms.Answer { return answer(http.StatusNotFound, "Unknown request.") }
 
-// Answer returns the answer to a request whose orders had these results. It is a good one if any message was
-// accepted: a client that sent all of them again would send some twice. Otherwise it says that the client may try
-// again if that may help any of them.
+// Answer returns the answer to a request whose orders had these results. The answer reports success if any
+// message was accepted: a client that repeated the request would send some messages twice. Otherwise it
+// allows another attempt if that may help any message.
 func Answer(results []httpsms.Result) *httpsms.Answer {
 	first := sms.Rejected
 	for i := len(results) - 1; i >= 0; i-- {

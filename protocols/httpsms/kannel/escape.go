@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// values are what the escapes of a URL stand for. Strings are octets, in the charset that the codes c and C name.
+// values are the values of a URL's escapes. Strings are octets, in the charset that the codes c and C name.
 type values struct {
 	phone, local string // numbers of the mobile, and of the other side
 	text         string
@@ -34,8 +34,9 @@ type values struct {
 // maxCall is about how many octets a URL may have. Each escape can make many of two.
 const maxCall = 64 << 10
 
-// expand returns a URL with values in the place of escapes. Characters that cannot stand in a URL are encoded,
-// so that it can be called whatever the client or a mobile has written. It ends where it is too long.
+// expand returns a URL with values in the place of escapes. Characters that cannot stand in a URL are
+// encoded, so that it can be called whatever the client or a mobile has written. expand truncates a URL that
+// is too long.
 func (v *values) expand(pattern string) string {
 	var b strings.Builder
 	for i := 0; i < len(pattern) && b.Len() < maxCall; i++ {
@@ -71,7 +72,7 @@ func writeLiteral(b *strings.Builder, c byte) {
 	b.WriteByte(c)
 }
 
-// escape returns what an escape stands for, as it stands in a URL. It reports false for one that there is not.
+// escape returns the value of an escape, encoded for a URL. It reports false for an unknown escape.
 func (v *values) escape(c byte) (string, bool) {
 	switch c {
 	case '%':
@@ -91,7 +92,7 @@ func (v *values) escape(c byte) (string, bool) {
 	return quote(value), ok
 }
 
-// plain returns what an escape stands for, before it is encoded.
+// plain returns the value of an escape before encoding.
 func (v *values) plain(c byte) (string, bool) {
 	switch c {
 	case 'p':
@@ -159,7 +160,7 @@ func join(words []string) string {
 	return strings.Join(quoted, "+")
 }
 
-// international returns a number that begins with 00 with '+' in its place.
+// international returns a number with '+' in place of a leading 00.
 func international(number string) string {
 	if rest, ok := strings.CutPrefix(number, "00"); ok {
 		return "+" + rest
@@ -183,8 +184,8 @@ func quote(s string) string {
 	return b.String()
 }
 
-// metaValue writes the value that "group#key#" at the beginning of rest names, and returns how many octets of rest
-// that is. What is no such name is kept.
+// metaValue writes the value that "group#key#" at the beginning of rest names, and returns how many octets of
+// rest that is. An invalid name is kept as text.
 func (v *values) metaValue(b *strings.Builder, rest string) int {
 	group, more, ok := strings.Cut(rest, "#")
 	key, _, closed := strings.Cut(more, "#")

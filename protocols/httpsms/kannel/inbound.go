@@ -19,8 +19,8 @@ import (
 type InboundOptions struct {
 	Name         string // %n
 	URL          string // get-url or post-url
-	Post         bool   // it is a post-url
-	StripKeyword bool   // post: the text is sent without its first word
+	Post         bool   // the service has a post-url
+	StripKeyword bool   // post-url: the text is sent without its first word
 	SendSender   bool   // in the header X-Kannel-From
 	Recode       bool   // mo-recode: UCS-2 is brought as UTF-8
 
@@ -71,7 +71,7 @@ func Inbound(e *httpsms.Event, o *InboundOptions) *httpsms.Call {
 	return c
 }
 
-// clean removes what no header can have.
+// clean removes characters that are not allowed in a header.
 func clean(value string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7F {
@@ -81,7 +81,7 @@ func clean(value string) string {
 	}, value)
 }
 
-// inboundValues returns what escapes stand for with a message from a mobile.
+// inboundValues returns the values of escapes for a message from a mobile.
 func inboundValues(e *httpsms.Event, o *InboundOptions) *values {
 	m := e.Message
 	v := &values{
@@ -116,7 +116,7 @@ func utf16BE(text string) string {
 	return string(octets)
 }
 
-// withoutKeyword returns the text without its first word, and the blanks around that.
+// withoutKeyword returns the text without its first word, and without the blanks around the word.
 func withoutKeyword(v *values) string {
 	if len(v.words) == 0 {
 		return v.text
@@ -131,15 +131,15 @@ func withoutKeyword(v *values) string {
 	return rest
 }
 
-// The texts that a mobile gets where a server has none for it.
+// The texts that a mobile gets if the server has no text for it.
 const (
 	noContent = "Could not fetch content, sorry."
 	noSMS     = "Result could not be represented as an SMS message."
 	emptyText = "<Empty reply from service provider>"
 )
 
-// Reply returns the message that answers the one from a mobile: what its server has replied. It returns nil if
-// there is none. A status that is not 2xx says that the call was given up.
+// Reply returns the message with a server's reply to a message from a mobile. It returns nil if there is no
+// reply. A status other than 2xx means that the call was given up.
 func Reply(e *httpsms.Event, o *InboundOptions, status int, mediaType string, body []byte) *httpsms.Order {
 	if o.NoReply {
 		return nil

@@ -10,12 +10,12 @@ import (
 	"pmg/sms"
 )
 
-// Defaults are what the account of a request gives.
+// Defaults are the values from a request's account.
 type Defaults struct {
-	Sender     string // for requests without one
-	Senderless bool   // a rule of the account gives messages their sender
-	URL        string // dlr-url, for requests without one
-	Service    string // name of the account in its calls (%n)
+	Sender     string // sender for requests without a sender
+	Senderless bool   // a rule of the account adds the sender of messages
+	URL        string // dlr-url for requests without a dlr-url
+	Service    string // name of the account in calls of its URLs (%n)
 }
 
 // The limits of a request.
@@ -26,7 +26,7 @@ const (
 	maxAccount   = 64
 	maxURL       = 4 << 10
 	maxMinutes   = 10 * 366 * 24 * 60
-	maxText      = 256 << 10 // octets that are looked at: no message has more than 64 KiB, in any alphabet
+	maxText      = 256 << 10 // octets of a text that are read: no message has more than 64 KiB, in any alphabet
 	maxOctets    = 8 << 20   // of all messages
 )
 
@@ -37,12 +37,12 @@ const (
 	buffered    = 4
 	accepted    = 8
 	refused     = 16
-	expired     = 32 // and undelivered
+	expired     = 32 // mask of expired; undelivered is the same bit
 	maxMask     = 66
 )
 
-// Orders returns the messages that are asked for, one for each receiver. Its checks, and their order, are
-// Kannel's. now is the wall clock's time in Unix nanoseconds.
+// Orders returns the messages of a request, one for each receiver. The checks, and their order, are Kannel's.
+// now is the wall clock's time in Unix nanoseconds.
 func (s *Send) Orders(now int64, d Defaults) ([]httpsms.Order, *httpsms.Answer) {
 	receivers, wrong := s.readReceivers()
 	if wrong != "" {
@@ -109,7 +109,7 @@ func (s *Send) readHeader(o *httpsms.Order) string {
 	return ""
 }
 
-// allowed returns those of the receivers that can be numbers, each once and without what makes it easier to read.
+// allowed returns the receivers that can be numbers, without duplicates and without characters for readability.
 func (s *Send) allowed(all []string) (numbers []string) {
 	seen := map[string]bool{}
 	strip := strings.NewReplacer(" ", "", "-", "")
@@ -151,7 +151,7 @@ func (s *Send) readSender(o *httpsms.Order, d Defaults) string {
 	return ""
 }
 
-// readContext reads what the calls about the messages have.
+// readContext reads the context for the calls about the messages.
 func (s *Send) readContext(c *httpsms.Context, d Defaults) string {
 	account := s.params["account"]
 	if len(account) > maxAccount || strings.ContainsAny(account, "[]\r\n") {
@@ -171,7 +171,7 @@ func (s *Send) readContext(c *httpsms.Context, d Defaults) string {
 	return ""
 }
 
-// isURL reports whether calls can be made to a URL once its escapes are expanded. Its host cannot have any.
+// isURL reports whether calls can be made to a URL once its escapes are expanded. The host must not contain escapes.
 func isURL(pattern string) bool {
 	scheme, rest, _ := strings.Cut(pattern, "://")
 	if !strings.EqualFold(scheme, "http") && !strings.EqualFold(scheme, "https") || len(pattern) > maxURL {
@@ -187,8 +187,8 @@ func isURL(pattern string) bool {
 	return err == nil && u.Host != ""
 }
 
-// Example returns a URL that a call might have: a dlr-url whose escapes have values. By it the account's permission
-// to call that URL is checked.
+// Example returns a URL that a call might have: a dlr-url whose escapes have values. The check of the
+// account's permission uses it.
 func Example(pattern string) string { return (&values{}).expand(pattern) }
 
 // readFields reads the fields that are numbers, in the order of Kannel's checks.
@@ -262,7 +262,7 @@ func (s *Send) readTimes(o *httpsms.Order, now int64) string {
 	return ""
 }
 
-// readText reads the text, and what a mobile is to show of waiting messages.
+// readText reads the text, and the indication of waiting messages.
 func (s *Send) readText(o *httpsms.Order) string {
 	coding := s.params.number("coding")
 	if coding == notGiven {
@@ -289,7 +289,8 @@ func (s *Send) readText(o *httpsms.Order) string {
 	return ""
 }
 
-// hasControls reports whether a text has control characters that no short message has: it is UTF-16 whose sender does not say so.
+// hasControls reports whether a text has control characters that no short message has: the text is UTF-16
+// without a declared charset.
 func hasControls(text string) bool {
 	return strings.ContainsFunc(text, func(c rune) bool { return c < ' ' && !strings.ContainsRune("\t\n\f\r\x1b", c) })
 }

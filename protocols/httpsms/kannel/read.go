@@ -17,12 +17,12 @@ const MaxRequest = 1 << 20
 // A Send is a request for messages.
 type Send struct {
 	// Dropped are the receivers that Orders has left out because they cannot be numbers. Kannel leaves them
-	// out too, and says so only if none remains.
+	// out too, and reports an error only if no receiver remains.
 	Dropped []string
 
 	params      params
-	receivers   []string // of XML, where each has an element of its own
-	posted      bool     // it has a body with the text alone
+	receivers   []string // recipients of an XML request, which has an element for each
+	posted      bool     // the request has a body that is only the text
 	unsupported bool     // Kannel reads such a body, and refuses it after the login
 }
 
@@ -38,7 +38,7 @@ func names() []string {
 	}
 }
 
-// Read reads a request. It answers what Kannel refuses before the login.
+// Read reads a request. It returns an answer if Kannel refuses the request before the login.
 func Read(r *httpsms.Request) (*Send, *httpsms.Answer) {
 	if len(r.Query) > MaxRequest || len(r.Body) > MaxRequest {
 		return nil, TooLarge()
@@ -71,8 +71,8 @@ func Read(r *httpsms.Request) (*Send, *httpsms.Answer) {
 	return s, nil
 }
 
-// Login returns the credentials of a request outside of its body, and reports false if they are in the body, or
-// missing. Others cannot come before them: in a form the first value counts.
+// Login returns the credentials of a request outside of its body, and reports false if they are in the body,
+// or missing. Credentials in the body cannot override them: in a form the first value counts.
 func Login(r *httpsms.Request) (username, password string, ok bool) {
 	var p params
 	switch kind, _ := contentType(r.Get("Content-Type")); kind {
@@ -86,8 +86,7 @@ func Login(r *httpsms.Request) (username, password string, ok bool) {
 	return username, password, name && secret
 }
 
-// contentType reads a Content-Type as Kannel does: without one the body is octets, and text is ISO-8859-1 if it
-// does not say more.
+// contentType reads a Content-Type as Kannel does: without one the body is octets, and text without a charset is ISO-8859-1.
 func contentType(value string) (kind, charset string) {
 	kind, parameter, _ := strings.Cut(value, ";")
 	kind = strings.ToLower(strings.TrimSpace(kind))
@@ -118,8 +117,7 @@ func readQuery(query string) params {
 	return p
 }
 
-// unescape decodes URL encoding into octets, of any charset. It leaves what is malformed as it is, and reports
-// false then.
+// unescape decodes URL encoding into octets, of any charset. It keeps malformed escapes, and reports false for them.
 func unescape(s string) (string, bool) {
 	if !strings.ContainsAny(s, "%+") {
 		return s, true
@@ -212,7 +210,7 @@ func number(s string) (n int, ok bool) {
 	return sign * n, ok
 }
 
-// Credentials returns whose request it is.
+// Credentials returns the name and the password of a request.
 func (s *Send) Credentials() (username, password string) {
 	username, _ = s.params.get("username", "user")
 	password, _ = s.params.get("password", "pass")

@@ -10,8 +10,8 @@ import (
 	"pmg/sms"
 )
 
-// Report returns the call of the dlr-url for an event of a message. It reports false if the client has given no
-// URL, or has not asked for such events. Any answer 2xx says that the client has it.
+// Report returns the call of the dlr-url for an event of a message. It reports false if the client has given
+// no URL, or has not asked for such events. An answer 2xx means that the client has the event.
 func Report(e *httpsms.Event) (*httpsms.Call, bool) {
 	bit := reported(e)
 	mask, _ := number(e.Context.Get(httpsms.Mask))
@@ -51,7 +51,7 @@ func reported(e *httpsms.Event) int {
 	return undelivered
 }
 
-// reportText returns what the SMSC has said: the text of its receipt, or its answer.
+// reportText returns the SMSC's words: the text of its receipt, or its answer.
 func reportText(e *httpsms.Event, bit int) string {
 	switch {
 	case bit == accepted:
@@ -70,8 +70,8 @@ func reportText(e *httpsms.Event, bit int) string {
 	return receiptText(id, e.Report)
 }
 
-// receiptText returns the text of a receipt that came without one, in the form that is usual with SMPP (3.4 appendix B). id is
-// the SMSC's, or ours where clients do not see that.
+// receiptText returns the text of a receipt that came without one, in the form that is usual with SMPP (3.4
+// appendix B). id is the SMSC's id, or ours if clients do not see the SMSC's.
 func receiptText(id string, r *sms.Report) string {
 	at := func(t int64) string { return time.Unix(0, t).UTC().Format("0601021504") }
 	word := string(r.Word)

@@ -10,7 +10,7 @@ import (
 	"pmg/protocols/httpsms"
 )
 
-// A Status is what a bearerbox says of itself, for those that watch it.
+// A Status is the status of a bearerbox, for monitoring.
 type Status struct {
 	Version  string
 	State    string // running, isolated, suspended, filled or going down
@@ -20,13 +20,13 @@ type Status struct {
 	Stored   int  // messages in the store; -1: nobody knows
 
 	ReportsReceived, ReportsSent Flow
-	ReportsWaited                int // messages whose reports have not come; -1: nobody knows
+	ReportsWaited                int // messages whose reports have not come; -1: unknown
 
 	Boxes []Box
 	SMSCs []SMSC
 }
 
-// A Flow is messages of one kind in one direction.
+// A Flow counts messages of one kind in one direction.
 type Flow struct{ Total, Queued int }
 
 // A Box is a listener for clients.
@@ -37,17 +37,17 @@ type Box struct {
 	TLS    bool
 }
 
-// An SMSC is a connection to one.
+// An SMSC is a connection to an SMSC.
 type SMSC struct {
 	Name, AdminID, ID string
-	State             string        // disconnected, connecting, re-connecting, dead or unknown; empty: it is online
+	State             string        // disconnected, connecting, re-connecting, dead or unknown; empty: the smsc is online
 	Online            time.Duration // for how long
 	Failed, Queued    int
 
 	Received, Sent, ReportsReceived, ReportsSent Flow
 }
 
-// Version begins with the words that programs look for which read a bearerbox's status.
+// Version begins with the words that monitoring programs look for in a bearerbox's status.
 const Version = "Kannel bearerbox version `1.4.5'.\nAnswered by PMG."
 
 // XML returns the status in the form of /status.xml.
@@ -143,7 +143,7 @@ func statusAnswer(body []byte) *httpsms.Answer {
 	return &httpsms.Answer{Status: http.StatusOK, ContentType: "text/plain", Header: [][2]string{{"Server", name}}, Body: body}
 }
 
-// state returns the state in words.
+// state returns the state as text.
 func (x *SMSC) state() string {
 	if x.State == "" {
 		return fmt.Sprintf("online %ds", int(x.Online.Seconds()))
@@ -171,7 +171,7 @@ func (s *Status) rates(between string, in, out *Flow) string {
 	return "<inbound>" + s.rate(in) + "</inbound>" + between + "<outbound>" + s.rate(out) + "</outbound>"
 }
 
-// rate returns how many messages a second there were since the start, for the three times of which Kannel has rates.
+// rate returns the messages a second since the start, for each of the three periods in Kannel's status.
 func (s *Status) rate(f *Flow) string {
 	r := float64(f.Total) / max(s.Uptime.Seconds(), 1)
 	return fmt.Sprintf("%.2f,%.2f,%.2f", r, r, r)

@@ -18,8 +18,8 @@ const (
 	ucs2
 )
 
-// encode returns the octets of a text that is in a charset, and their alphabet. Where GSM 7-bit lacks one of its
-// characters, the text becomes UCS-2.
+// encode returns the octets of a text that is in a charset, and their alphabet. If GSM 7-bit lacks a
+// character of the text, the text becomes UCS-2.
 func encode(text, from string, coding int) ([]byte, sms.Alphabet, bool) {
 	if len(text) > maxText {
 		return nil, 0, false
@@ -30,7 +30,7 @@ func encode(text, from string, coding int) ([]byte, sms.Alphabet, bool) {
 	if from == "" {
 		from = map[bool]string{true: "UTF-16BE", false: "UTF-8"}[coding == ucs2]
 	}
-	if coding == ucs2 && strings.EqualFold(from, "UTF-16BE") { // as it is
+	if coding == ucs2 && strings.EqualFold(from, "UTF-16BE") { // the octets are already UCS-2
 		return []byte(text), sms.UCS2, len(text)%2 == 0
 	}
 	characters, ok := decode([]byte(text), from)
@@ -47,7 +47,7 @@ func encode(text, from string, coding int) ([]byte, sms.Alphabet, bool) {
 	return octets, alphabet, true
 }
 
-// decode returns a text that is in a charset as UTF-8. It reports false if the charset is not known, or lacks a
+// decode returns a text that is in a charset as UTF-8. It reports false if the charset is unknown, or lacks a
 // character of the text.
 func decode(text []byte, from string) ([]byte, bool) {
 	name := strings.ToUpper(strings.TrimSpace(from))

@@ -12,7 +12,7 @@ import (
 // maxDepth is how deep the elements of a document may lie in each other.
 const maxDepth = 16
 
-// parameterAt returns the parameter that an element of a document is, by its path.
+// parameterAt returns the parameter of an element, by the path of the element in the document.
 func parameterAt(path string) string {
 	path, ok := strings.CutPrefix(path, "/message/submit/")
 	if !ok {
@@ -39,11 +39,11 @@ func parameterAt(path string) string {
 	return ""
 }
 
-// readXML reads the parameters of a document, and its receivers, one in each element. It returns nothing of a
-// malformed document.
+// readXML reads the parameters of a document, and its receivers, each of which has an element. It returns no
+// parameters for a malformed document.
 func readXML(body []byte) (params, []string) {
 	p := params{"charset": "UTF-8"}
-	octets := false // they stand as the characters of ISO-8859-1
+	octets := false // values are octets, written as the characters of ISO-8859-1
 	d := xml.NewDecoder(bytes.NewReader(body))
 	d.CharsetReader = func(charset string, r io.Reader) (io.Reader, error) {
 		p["charset"], octets = charset, true
@@ -100,7 +100,7 @@ func element(name, text string, octets bool) string {
 	return text
 }
 
-// narrow returns the octets whose characters in ISO-8859-1 a text has. It leaves a text with others as it is.
+// narrow returns the octets that a text encodes as characters of ISO-8859-1. It returns a text with other characters unchanged.
 func narrow(text string) string {
 	b, err := charmap.ISO8859_1.NewEncoder().String(text)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// MaxOctets bounds what the messages of a batch have together. The values that they share can make much of few octets.
+// MaxOctets limits the total size of a batch's messages. Few octets of shared values can become many.
 const MaxOctets = 8 << 20
 
 // A Batch is a batch of messages, which are read one by one.
@@ -15,18 +15,19 @@ type Batch struct {
 	reader *Reader
 	shared Message
 	pieces [][]byte // the messages
-	octets int      // of the messages that were read
+	octets int      // octets of the messages that were read
 }
 
-// An Item is a message of a batch: what was read, or why it cannot be.
+// An Item is a message of a batch, or the reason why it cannot be read.
 type Item struct {
 	Message *Message
 	Problem *Problem
-	Body    []byte // its part of the document
+	Body    []byte // the message's part of the document
 }
 
-// Batch reads a batch of most messages at most: an object with the members that all of its messages have, and
-// messages, each of which may have others. There is a problem of the whole batch only if it cannot be read.
+// Batch reads a batch of at most most messages: an object with the members that all messages share, and
+// messages, each of which may override members. A problem is returned only if the batch as a whole cannot be
+// read.
 func (r *Reader) Batch(body []byte, most int) (*Batch, *Problem) {
 	s := r.scanner(body, "")
 	defer r.release(s)
@@ -67,8 +68,8 @@ func (r *Reader) Batch(body []byte, most int) (*Batch, *Problem) {
 // Len returns how many messages the batch has.
 func (b *Batch) Len() int { return len(b.pieces) }
 
-// Item reads message i, which has the members of the batch where it has no others. now is the wall clock's time. The messages are
-// read in their order: those behind MaxOctets octets are refused.
+// Item reads message i, which takes missing members from the batch. now is the wall clock's time. The
+// messages must be read in order: messages beyond a total of MaxOctets are refused.
 func (b *Batch) Item(i int, now time.Time) Item {
 	body := b.pieces[i]
 	if b.octets > MaxOctets {

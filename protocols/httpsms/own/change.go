@@ -7,7 +7,7 @@ import (
 	"pmg/sms"
 )
 
-// A Change is what a client asks to be changed in a message that waits. What it does not name stays as it is.
+// A Change is a client's request to change a waiting message. Members that it does not name stay unchanged.
 type Change struct{ m Message }
 
 // Change reads a change: a JSON object. now is the wall clock's time.
@@ -47,7 +47,7 @@ func (r *Reader) Change(body []byte, now time.Time) (*Change, *Problem) {
 	return c, nil
 }
 
-// Apply makes the change in a message whose times, and now, are by the wall clock.
+// Apply makes the change to a message whose times, like now, are by the wall clock.
 func (c *Change) Apply(now int64, m *sms.Message) sms.Code {
 	deliver, expires := m.DeliverAt, m.Expires
 	if c.m.sendAt != "" {

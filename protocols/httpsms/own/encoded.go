@@ -8,20 +8,20 @@ import (
 	"pmg/sms/charset"
 )
 
-// maxCharacters is how long a text may be: that of 255 short messages, which is as many as there can be parts of one
-// (3GPP TS 23.040 §9.2.3.24.1), in the alphabet of which most fit.
+// maxCharacters is the limit of a text's length: the text of 255 short messages, the maximum number of parts
+// (3GPP TS 23.040 §9.2.3.24.1), in the alphabet with the most characters in a part.
 const maxCharacters = 255 * 153
 
-// An encoded is a text in an alphabet, or the reason why it cannot be written in it.
+// An encoded is a text in an alphabet, or the reason why the alphabet cannot represent the text.
 type encoded struct {
-	text, asked string // as the client has it, and the encoding that it asks for
+	text, asked string // the text as the client has it, and the encoding that the client asks for
 	octets      []byte
 	alphabet    sms.Alphabet
 	name        string // of the encoding
-	wrong       Error  // its pointer is the name of a member
+	wrong       Error  // the problem; its pointer is the name of a member
 }
 
-// encode encodes a text. One that is too long is not looked at.
+// encode encodes a text. A text that is too long is not examined.
 func encode(text, asked string) encoded {
 	e := encoded{text: text, asked: asked}
 	if len(text) > maxCharacters && utf8.RuneCountInString(text) > maxCharacters {
@@ -33,7 +33,7 @@ func encode(text, asked string) encoded {
 	switch asked {
 	case "", "auto":
 		if !e.write(sms.Default) {
-			e.write(sms.UCS2) // which has all characters
+			e.write(sms.UCS2) // UCS-2 has all characters
 		}
 	case "gsm7":
 		e.write(sms.Default)
@@ -47,7 +47,7 @@ func encode(text, asked string) encoded {
 	return e
 }
 
-// write writes the text in an alphabet. It reports false if that lacks one of its characters.
+// write writes the text in an alphabet. It reports false if the alphabet lacks a character of the text.
 func (e *encoded) write(a sms.Alphabet) bool {
 	var c charset.Charset
 	e.alphabet, e.name, e.wrong = a, "gsm7", Error{}

@@ -12,31 +12,31 @@ import (
 	"pmg/sms/userdata"
 )
 
-// An Event is what a webhook is called with, in the form of Standard Webhooks.
+// An Event is the body of a call to a webhook, in the form of Standard Webhooks.
 type Event struct {
-	ID        string    `json:"id,omitempty"` // in a batch; else the header webhook-id has it
+	ID        string    `json:"id,omitempty"` // id of an event in a batch; a single event has it in the header webhook-id
 	Type      string    `json:"type"`
 	Timestamp time.Time `json:"timestamp"`
 	Data      any       `json:"data"`
 }
 
-// A Status is what became of a message: the data of an event whose type is "message." and the state.
+// A Status is the state of a message: the data of an event whose type is "message." and the state.
 type Status struct {
 	ID           string     `json:"id"`
 	Reference    string     `json:"client_reference,omitempty"`
 	From         string     `json:"from"`
 	To           string     `json:"to"`
 	State        string     `json:"state"`
-	Sequence     int        `json:"sequence"`                // an event with a lower one comes late, and has nothing to say
-	Reason       string     `json:"reason,omitempty"`        // name of the SMSC's status, or why the gateway gave it up
+	Sequence     int        `json:"sequence"`                // an event with a lower number than an earlier one is out of date
+	Reason       string     `json:"reason,omitempty"`        // name of the SMSC's status, or why the gateway gave the message up
 	SMSCStatus   uint32     `json:"smsc_status,omitempty"`   // the SMSC's answer
-	NetworkError string     `json:"network_error,omitempty"` // as the SMSC has written it
+	NetworkError string     `json:"network_error,omitempty"` // error as the SMSC has written it
 	SMSCID       string     `json:"smsc_id,omitempty"`
 	Parts        int        `json:"parts,omitempty"`
 	Connector    string     `json:"connector,omitempty"`
-	Network      string     `json:"network,omitempty"` // of its recipient, MCC and MNC
+	Network      string     `json:"network,omitempty"` // network of the recipient, MCC and MNC
 	AcceptedAt   *time.Time `json:"accepted_at,omitempty"`
-	At           time.Time  `json:"at"` // when it came to this state
+	At           time.Time  `json:"at"` // when the message came to this state
 }
 
 // A Received is a message from a mobile: the data of an event of type "inbound.received".
@@ -45,12 +45,12 @@ type Received struct {
 	From       string    `json:"from"`
 	To         string    `json:"to"`
 	Encoding   string    `json:"encoding"`
-	Text       *string   `json:"text,omitempty"`   // not if it has none that can be read
-	Binary     string    `json:"binary,omitempty"` // then these octets, in base64
+	Text       *string   `json:"text,omitempty"`   // nil if the message has no readable text
+	Binary     string    `json:"binary,omitempty"` // octets of a message without text, in base64
 	UDH        string    `json:"udh,omitempty"`    // user data header with its length octet, in base64
-	Part       *Part     `json:"part,omitempty"`   // nil: it is whole
+	Part       *Part     `json:"part,omitempty"`   // nil: the message is no part
 	Connector  string    `json:"connector,omitempty"`
-	Network    string    `json:"network,omitempty"` // of its sender, MCC and MNC
+	Network    string    `json:"network,omitempty"` // network of the sender, MCC and MNC
 	ReceivedAt time.Time `json:"received_at"`
 }
 
@@ -64,7 +64,7 @@ type Part struct {
 // Tell returns the call for one event.
 func Tell(e *httpsms.Event) *httpsms.Call { return tell(e.Context.URL, EventOf(e)) }
 
-// TellAll returns one call for several events: they are the data of its own event.
+// TellAll returns one call for several events: the events are the data of an event of the call itself.
 func TellAll(url string, at int64, events []Event) *httpsms.Call {
 	return tell(url, Event{Type: batchType, Timestamp: wall(at), Data: events})
 }
@@ -76,7 +76,7 @@ func Test(url, account string, at int64) *httpsms.Call {
 	}{account}})
 }
 
-// LowBalance returns the call that informs a client that its balance is below what its account calls low.
+// LowBalance returns the call that informs a client that its balance is below the threshold of its account.
 func LowBalance(url, account string, balance, low sms.Money, at int64) *httpsms.Call {
 	return tell(url, Event{Type: lowType, Timestamp: wall(at), Data: struct {
 		Account string `json:"account"`
@@ -136,13 +136,13 @@ func report(e *httpsms.Event) Event {
 	return Event{Type: TypeOf(e), Timestamp: wall(e.At), Data: d}
 }
 
-// reported returns the state that an event shows. A receipt of a message that is still under way says no more than
-// that the network has it.
+// reported returns the state that an event shows. A receipt for a message that is still under way only means
+// that the network has the message.
 func reported(e *httpsms.Event) string {
 	switch s := e.Report.State; {
 	case e.Taken:
 		return sent
-	case s == sms.NoState: // it is the SMSC's own word, which may mean anything
+	case s == sms.NoState: // the state is the SMSC's own word, which may mean anything
 		return unknown
 	case !s.Final():
 		return buffered
@@ -151,7 +151,7 @@ func reported(e *httpsms.Event) string {
 	}
 }
 
-// inbound returns what brings a message from a mobile.
+// inbound returns the event with a message from a mobile.
 func inbound(e *httpsms.Event) Event {
 	m := e.Message
 	d := Received{
@@ -188,11 +188,11 @@ func encodingOf(a sms.Alphabet) string {
 }
 
 func tell(url string, e Event) *httpsms.Call {
-	body, _ := json.Marshal(e) // these types have no value that JSON lacks
+	body, _ := json.Marshal(e) // marshalling cannot fail: these types have only values that JSON has
 	return &httpsms.Call{Method: http.MethodPost, URL: url, Header: [][2]string{{"Content-Type", "application/json"}}, Body: body}
 }
 
-// wall returns a time as JSON has it: in UTC, with milliseconds.
+// wall returns a time in the form for JSON: in UTC, with milliseconds.
 func wall(nanoseconds int64) time.Time {
 	return time.Unix(0, nanoseconds).UTC().Truncate(time.Millisecond)
 }

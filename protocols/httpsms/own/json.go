@@ -13,10 +13,11 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// A Reader reads documents of clients. It is safe for concurrent use. What it needs for a document is used again for others.
+// A Reader reads documents of clients. It is safe for concurrent use. It reuses its memory for further documents.
 type Reader struct{ scanners sync.Pool }
 
-// scanner returns what reads a document, which stands at a JSON pointer of another one; "": it stands alone.
+// scanner returns a scanner for a document. pointer is the JSON pointer of the document within another one;
+// "": the document stands alone.
 func (r *Reader) scanner(body []byte, pointer string) *scanner {
 	s, _ := r.scanners.Get().(*scanner)
 	if s == nil {
@@ -26,22 +27,22 @@ func (r *Reader) scanner(body []byte, pointer string) *scanner {
 	return s
 }
 
-// release takes a scanner back that is not used any more.
+// release takes back a scanner that is no longer used.
 func (r *Reader) release(s *scanner) {
-	s.reset(nil, "") // so that it keeps no document
+	s.reset(nil, "") // so that the scanner keeps no document
 	r.scanners.Put(s)
 }
 
-// A scanner reads one JSON value (RFC 8259), strictly: a name that comes twice in an object is an error, and so is a
-// name that no member has. A value of the wrong type is remembered with its place, and reading goes on. So one answer names
-// all that is wrong.
+// A scanner reads one JSON value (RFC 8259), strictly: a name that comes twice in an object is an error, and
+// so is an unknown name. A value of the wrong type is recorded with its place, and reading continues, so that
+// one answer names all errors.
 type scanner struct {
 	in      jsontext.Decoder
 	body    []byte
 	from    bytes.Buffer // body, from which in reads without a copy
 	pointer string       // of the document
-	broken  string       // why it is no JSON; nothing more is read then
-	found   []Error      // what is wrong with values
+	broken  string       // the syntax error; nothing is read after it
+	found   []Error      // errors of values
 }
 
 func (s *scanner) reset(body []byte, pointer string) {
@@ -56,9 +57,9 @@ const (
 	maxErrors  = 20
 	maxMembers = 128       // of an object
 	maxName    = 256       // octets of a member's name
-	maxString  = 256 << 10 // octets of a string that is kept
+	maxString  = 256 << 10 // octets of a string that are kept
 	maxNumber  = 1 << 10   // octets of a number
-	maxEscape  = 6         // octets of what stands for an octet: \u0041
+	maxEscape  = 6         // octets that may encode one octet: \u0041
 )
 
 // breaks records that reading cannot go on.
@@ -83,7 +84,7 @@ func (s *scanner) fails(err error) {
 	}
 }
 
-// wrong records that the value at hand is not what it must be.
+// wrong records that the present value is invalid.
 func (s *scanner) wrong(code, format string, args ...any) {
 	s.note(s.pointer+string(s.in.StackPointer()), code, format, args...)
 }
@@ -94,8 +95,8 @@ func (s *scanner) note(pointer, code, format string, args ...any) {
 	}
 }
 
-// wrongAt records that a member of the document, which was read, is not what it must be, unless it or the document has been found
-// wrong before: what has another type must not be said to be missing, too.
+// wrongAt records that a member of the document is invalid, unless an error of the member or the document was
+// recorded before: a member of the wrong type must not be reported as missing, too.
 func (s *scanner) wrongAt(member, code, format string, args ...any) {
 	pointer := s.pointer + "/" + member
 	known := func(e Error) bool { return e.Pointer == s.pointer || e.Pointer == pointer }
@@ -104,7 +105,7 @@ func (s *scanner) wrongAt(member, code, format string, args ...any) {
 	}
 }
 
-// next returns the kind of the next token, 0 if there is none.
+// next returns the kind of the next token, 0 at the end.
 func (s *scanner) next() jsontext.Kind {
 	if s.broken != "" {
 		return 0
@@ -126,7 +127,7 @@ func (s *scanner) token() []byte {
 	return s.body[from:to]
 }
 
-// between is what stands between two tokens.
+// between are the characters that may separate two tokens.
 const between = " \t\r\n:,"
 
 // end checks that nothing follows.
@@ -206,7 +207,7 @@ func (s *scanner) text() string {
 	return ""
 }
 
-// textOf returns the text of a string of JSON, "" if it is none.
+// textOf returns the text of a string of JSON, "" if quoted is no string.
 func textOf(quoted []byte) string {
 	if len(quoted) >= 2 && bytes.IndexByte(quoted, '\\') < 0 {
 		return string(quoted[1 : len(quoted)-1])
@@ -240,13 +241,13 @@ func (s *scanner) truth() bool {
 	return kind == 't'
 }
 
-// mistyped records that a value is not what must stand there, and passes over it.
+// mistyped records that a value has the wrong type, and skips the value.
 func (s *scanner) mistyped(want string) {
 	s.wrong("wrong-type", "must be %s", want)
 	s.pass()
 }
 
-// unknown records a member that nothing has asked for, and passes over its value.
+// unknown records an unknown member, and skips its value.
 func (s *scanner) unknown() {
 	s.wrong("unknown-field", "there is no such field")
 	s.pass()

@@ -7,7 +7,7 @@ import (
 	"pmg/sms"
 )
 
-// A Known is what is known of a message that was accepted.
+// A Known is the known facts about a message that was accepted.
 type Known struct {
 	ID           string     `json:"id"`
 	Reference    string     `json:"client_reference,omitempty"`
@@ -18,17 +18,17 @@ type Known struct {
 	SendAt       *time.Time `json:"send_at,omitempty"`
 	ExpiresAt    *time.Time `json:"expires_at,omitempty"`
 	Parts        int        `json:"parts,omitempty"`
-	At           *time.Time `json:"at,omitempty"` // when it came to a final state
+	At           *time.Time `json:"at,omitempty"` // when the message came to a final state
 	Reason       string     `json:"reason,omitempty"`
 	SMSCStatus   uint32     `json:"smsc_status,omitempty"`
 	NetworkError string     `json:"network_error,omitempty"`
 	SMSCID       string     `json:"smsc_id,omitempty"`
-	Network      string     `json:"network,omitempty"`   // of its recipient, MCC and MNC
-	Connector    string     `json:"connector,omitempty"` // that it has left by
+	Network      string     `json:"network,omitempty"`   // network of the recipient, MCC and MNC
+	Connector    string     `json:"connector,omitempty"` // connector by which the message was sent
 }
 
-// KnownOf returns what is known of a message: its addresses as its client wrote them, its context, and its times by the
-// wall clock. Those that are 0 are left out.
+// KnownOf returns the known facts about a message: its addresses as its client wrote them, its context, and
+// its times by the wall clock. Times that are 0 are left out.
 func KnownOf(id uint64, source, dest sms.Address, context []byte, state string, accepted, sendAt, expires int64) Known {
 	c, _ := sms.ReadContext(context)
 	return Known{

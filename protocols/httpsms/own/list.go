@@ -20,20 +20,20 @@ const (
 	maxPageSize = 1000
 )
 
-// A List asks for messages of an account. Its zero values ask for all.
+// A List is a query for messages of an account. The zero value selects all messages.
 type List struct {
 	Reference    string
 	From, To     string // without '+'
 	State        string
-	Since, Until int64  // when they were accepted: since the first, and before the second; Unix nanoseconds
+	Since, Until int64  // bounds of the acceptance time: from Since, and before Until; Unix nanoseconds
 	Limit        int    // how many at most
 	Below        uint64 // where the page before ended; 0: this is the first
 
-	filters url.Values // what the list asks for, whatever the page
+	filters url.Values // filters of the list, which are the same for all pages
 }
 
-// ReadList reads the query of a list. What it does not know it refuses, because a filter that is passed over
-// would show more than was asked for.
+// ReadList reads the query of a list. It refuses unknown parameters, because ignoring a filter would show
+// more messages than requested.
 func ReadList(query string) (*List, *Problem) {
 	all, err := url.ParseQuery(query)
 	if err != nil {
@@ -71,7 +71,7 @@ func sortedNames(all url.Values) (names []string) {
 	return names
 }
 
-// read reads a parameter, and returns why it cannot be read.
+// read reads a parameter, and returns the error of an invalid value.
 func (l *List) read(name, value string) (why string) {
 	switch name {
 	case "client_reference":
@@ -105,7 +105,7 @@ func (l *List) read(name, value string) (why string) {
 	return ""
 }
 
-// unsigned returns a number without the '+' in front, which an URL has as a blank unless it is escaped.
+// unsigned returns a number without the '+' in front, which is a blank in a URL unless it is escaped.
 func unsigned(text string) string { return strings.TrimLeft(text, "+ ") }
 
 // isOf reports whether a parameter, which may be empty, is about an address.
@@ -122,7 +122,7 @@ func readTime(value string, at *int64) (why string) {
 	return ""
 }
 
-// cursorLen is how many octets a cursor has: an id, and the beginning of a hash of the filters that it goes with.
+// cursorLen is the length of a cursor in octets: an id, and the beginning of a hash of the filters.
 const cursorLen = 8 + 4
 
 // Cursor returns where the next page begins, below an id.
@@ -153,7 +153,7 @@ func (l *List) readCursor(text string) bool {
 	return l.Below != 0
 }
 
-// Has reports whether a message is one of those that are asked for.
+// Has reports whether the list selects a message.
 func (l *List) Has(k *Known) bool {
 	accepted := k.AcceptedAt.UnixNano()
 	return (l.Reference == "" || l.Reference == k.Reference) &&

@@ -13,29 +13,29 @@ import (
 // MaxReference is the longest client_reference, in octets.
 const MaxReference = 64
 
-// A Message is a message as a client asks for it to be sent.
+// A Message is a message in the form in which a client submits it.
 type Message struct {
 	httpsms.Order
-	Encoding    string // in which it is sent: as asked for, or as chosen
-	Deduplicate bool   // one with the same client_reference is not sent again
+	Encoding    string // encoding in which the text is sent: as asked for, or as chosen
+	Deduplicate bool   // a message with the same client_reference is not sent again
 
 	text, binary, udh  string
 	hasText, hasBinary bool
-	unread             bool // the text is not one: that is a problem already
+	unread             bool // the text has the wrong type, which is already reported as a problem
 	sendAt, expiresAt  string
 	validity, receipt  string
 	class              int64
 	hasClass           bool
-	parameters         map[string]string // of the text; nil: it is as it is
-	late               bool              // it was to be sent so long ago that this is a mistake
-	last               *encoded          // the text of its batch that was encoded last; nil: it has none
+	parameters         map[string]string // parameters of the text; nil: the text has none
+	late               bool              // the delivery time is so long ago that it is a mistake
+	last               *encoded          // the text of the batch that was encoded last; nil: none was
 }
 
 // maxLate is how long ago a message may have been to be sent: clocks differ, and requests come again.
 const maxLate = 5 * time.Minute
 
-// Fill makes x the message, with the wall clock's times. One that comes too late is refused here, and not where it is read:
-// a request that comes again with its key is answered as the first one.
+// Fill copies the message to x, with the wall clock's times. A message that is too late is refused here, and
+// not by the reader: a repeated request with the same key gets the same answer as the first.
 func (m *Message) Fill(x *sms.Message) sms.Code {
 	if m.late {
 		return sms.BadSchedule
@@ -80,7 +80,7 @@ func (m *Message) read(s *scanner) {
 	})
 }
 
-// member reads a member of a message. It reports false if messages have none of that name.
+// member reads a member of a message. It reports false if messages have no member of that name.
 func (m *Message) member(s *scanner, name string) bool {
 	switch name {
 	case "from":
@@ -138,7 +138,7 @@ func hasHidden(text string) bool {
 	return strings.ContainsFunc(text, func(c rune) bool { return c < ' ' || c >= 0x7f })
 }
 
-// complete makes the Order of the members that were read, and records the problems with them.
+// complete makes the Order from the members that were read, and records their problems.
 func (m *Message) complete(s *scanner, now time.Time) {
 	wrong := s.wrongAt
 	if m.To == "" {
@@ -167,7 +167,7 @@ func (m *Message) complete(s *scanner, now time.Time) {
 	m.content(wrong)
 }
 
-// times reads when it is sent, and for how long.
+// times reads the delivery time and the validity.
 func (m *Message) times(now time.Time, wrong func(member, code, format string, args ...any)) {
 	from := now
 	if m.sendAt != "" {
@@ -229,7 +229,7 @@ func (m *Message) content(wrong func(member, code, format string, args ...any)) 
 	}
 }
 
-// encode writes the text in its alphabet. Messages of a batch that have one text share what it becomes.
+// encode writes the text in its alphabet. Messages of a batch with the same text share the encoded text.
 func (m *Message) encode(wrong func(member, code, format string, args ...any)) {
 	e := m.last
 	if e == nil {
@@ -245,7 +245,7 @@ func (m *Message) encode(wrong func(member, code, format string, args ...any)) {
 	m.Text, m.Alphabet, m.Encoding = e.octets, e.alphabet, e.name
 }
 
-// An Accepted is a message that was accepted, as its client is answered.
+// An Accepted is the client's answer for a message that was accepted.
 type Accepted struct {
 	ID         string    `json:"id"`
 	State      string    `json:"state"`
@@ -269,14 +269,14 @@ func (m *Message) Accepted(id uint64, parts int, now time.Time) Accepted {
 	}
 }
 
-// A Preview is what would become of a message.
+// A Preview is the outcome that a message would have.
 type Preview struct {
 	To        string `json:"to"`
 	From      string `json:"from,omitempty"`
-	Text      string `json:"text,omitempty"` // with its parameters
+	Text      string `json:"text,omitempty"` // text with its parameters filled in
 	Encoding  string `json:"encoding"`
 	Parts     int    `json:"parts"`
-	Connector string `json:"connector,omitempty"` // that it would leave by; not if an operator would decide
+	Connector string `json:"connector,omitempty"` // connector by which the message would leave; empty if an operator would decide
 }
 
 // Previewed returns the answer for the message, which would leave by a connector as so many short messages.

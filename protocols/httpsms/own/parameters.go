@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// Bounds on parameters. One may stand often in a text, so that a short text could become any length.
+// Bounds on parameters. A parameter may occur many times, so that a short text could become any length.
 const (
 	maxParameters = 64
-	maxFilled     = 16 << 10 // octets of a text with its parameters
+	maxFilled     = 16 << 10 // octets of a text with its parameters filled in
 )
 
-// readParameters reads what stands in the text in the place of {{name}}. A message of a batch has those of the batch as well.
+// readParameters reads the values that replace {{name}} in the text. A message of a batch also has the parameters of the batch.
 func (m *Message) readParameters(s *scanner) {
 	all := maps.Clone(m.parameters)
 	if all == nil {
@@ -26,8 +26,8 @@ func (m *Message) readParameters(s *scanner) {
 	m.parameters = all
 }
 
-// fillText writes the parameters into the text. A name in braces that has none is refused: no mobile is to read it. Braces
-// behind a backslash are characters.
+// fillText replaces the parameters in the text. A name in braces without a value is refused, because no
+// mobile should show it. Braces after a backslash are characters.
 func (m *Message) fillText(wrong func(member, code, format string, args ...any)) {
 	if !strings.Contains(m.text, "{{") {
 		return

@@ -10,7 +10,7 @@ import (
 	"pmg/sms"
 )
 
-// A Problem is why a request, or a message of it, was refused (RFC 9457).
+// A Problem is the reason why a request, or a message of a request, was refused (RFC 9457).
 type Problem struct {
 	Type     string  `json:"type"`
 	Title    string  `json:"title"`
@@ -22,19 +22,19 @@ type Problem struct {
 	RetryAfter int `json:"-"` // seconds; 0: the header is not sent
 }
 
-// An Error is one thing that is wrong with what was sent.
+// An Error is one error of a request.
 type Error struct {
-	Pointer string `json:"pointer"` // where it is (RFC 6901); empty: the whole
+	Pointer string `json:"pointer"` // place of the error (RFC 6901); empty: the whole document
 	Code    string `json:"code"`
 	Detail  string `json:"detail"`
 }
 
 // A Kind is a row of the table of problems.
 type Kind struct {
-	Name   string // the last part of its type
+	Name   string // the last part of the problem's type
 	Status int
 	Title  string
-	Retry  int    // seconds after which the same request may succeed; 0: it will not
+	Retry  int    // seconds after which the same request may succeed; 0: a repeated request will fail
 	Doc    string // for the page of the problem
 }
 
@@ -137,8 +137,8 @@ func NewProblem(name, detail string) *Problem {
 	return NewProblem("internal", name+": "+detail)
 }
 
-// Refused returns why a message was refused: by a step of intake, with a code. why is what a plugin says that refuses it, or what
-// is wrong with its recipient.
+// Refused returns the problem of a message that a step of intake has refused with a code. why is the reason
+// of a plugin, or the problem of the recipient.
 func Refused(step string, code sms.Code, why string) *Problem {
 	switch {
 	case code == sms.Undecided:

@@ -6,7 +6,7 @@ import (
 	"pmg/sms"
 )
 
-// The states of messages that an SMSC has, or has had. Those behind buffered are final.
+// The states of messages that an SMSC has, or has had. The states after buffered are final.
 const (
 	sent        = "sent"
 	buffered    = "buffered"
@@ -28,14 +28,14 @@ var words = [sms.StateCount]struct{ waits, taken string }{
 	sms.StateDelivered:     {delivered, delivered},
 	sms.StateExpired:       {expired, expired},
 	sms.StateDeleted:       {deleted, deleted},
-	sms.StateUndeliverable: {failed, undelivered}, // the gateway has given it up; the network has
+	sms.StateUndeliverable: {failed, undelivered}, // failed: the gateway has given the message up; undelivered: the network has
 	sms.StateAccepted:      {buffered, buffered},
 	sms.StateUnknown:       {unknown, unknown},
 	sms.StateRejected:      {rejected, rejected},
 	sms.StateSkipped:       {undelivered, undelivered},
 }
 
-// StateOf returns a state as clients read it, wherever they do. taken reports whether an SMSC has taken the message.
+// StateOf returns a state in the form for clients. taken reports whether an SMSC has accepted the message.
 func StateOf(s sms.State, taken bool) string {
 	switch {
 	case int(s) >= len(words):
@@ -46,7 +46,7 @@ func StateOf(s sms.State, taken bool) string {
 	return words[s].waits
 }
 
-// States returns all states as clients read them.
+// States returns all states in the form for clients.
 func States() (all []string) {
 	for _, w := range words {
 		for _, word := range [...]string{w.waits, w.taken} {
@@ -58,8 +58,8 @@ func States() (all []string) {
 	return all
 }
 
-// sequence returns the place of a state behind those that come before it. An event has nothing to say after one with a
-// higher number; all final states have the last.
+// sequence returns the position of a state in the order of states. An event is out of date after an event
+// with a higher number; all final states have the highest.
 func sequence(state string) int {
 	switch state {
 	case sent:

@@ -36,15 +36,15 @@ type callback struct {
 	states   []wordState
 }
 
-// A wordState is what a word of an SMSC means.
+// A wordState is the meaning of an SMSC's word.
 type wordState struct {
 	word    string // in lower case
-	begins  bool   // other words that begin with it mean the same
+	begins  bool   // words that begin with this word mean the same
 	state   sms.State
 	ignored bool
 }
 
-// The kinds of callbacks, as their paths end.
+// The kinds of callbacks, which are the ends of their paths.
 const (
 	Receipts = "receipts"
 	Inbound  = "inbound"
@@ -124,8 +124,8 @@ type Callback struct {
 	isJSON bool
 }
 
-// Admits reports whether a request, whose body need not have been read, is one of the SMSC: it shows the secret, and comes
-// from an address that it may come from.
+// Admits reports whether a request, whose body need not have been read, is one of the SMSC: it shows the
+// secret, and comes from an allowed address.
 func (c *SMSC) Admits(r *httpsms.Request, from netip.Addr) bool {
 	f := &c.callback
 	if len(f.networks) > 0 &&
@@ -142,7 +142,7 @@ func (c *SMSC) ReadCallback(r *httpsms.Request) *Callback {
 	media, _, _ := mime.ParseMediaType(r.Get("Content-Type"))
 	if media == "application/x-www-form-urlencoded" {
 		form, _ := url.ParseQuery(string(r.Body))
-		for name, v := range form { // it comes before the query
+		for name, v := range form { // the form comes before the query
 			if name != "token" {
 				k.values[name] = v
 			}
@@ -166,7 +166,7 @@ func shows(r *httpsms.Request, secret string) bool {
 	return subtle.ConstantTimeCompare([]byte(shown), []byte(secret)) == 1
 }
 
-// Reply returns what a callback is answered with that was taken.
+// Reply returns the answer to a callback that was accepted.
 func (c *SMSC) Reply() string { return c.callback.reply }
 
 // Listener returns the name of the connector that takes callbacks.
@@ -186,7 +186,7 @@ func (k *Callback) items(list string) ([]document, error) {
 	return all, nil
 }
 
-// value returns what stands at a place of an item: a parameter, or what a JSON pointer leads to.
+// value returns the value at a place of an item: a parameter, or the value at a JSON pointer.
 func (k *Callback) value(item document, at string) (string, bool) {
 	switch {
 	case at == "":
@@ -203,11 +203,11 @@ func (k *Callback) value(item document, at string) (string, bool) {
 	return value.text()
 }
 
-// A Receipt is what a callback says of a message.
+// A Receipt is the content of a callback about a message.
 type Receipt struct {
 	ID, Word, Error string
 	State           sms.State
-	Ignored         bool // nobody has asked for its content
+	Ignored         bool // nobody has asked for the content of the call
 }
 
 // Receipts returns the receipts that a callback brings.
@@ -252,7 +252,7 @@ func (r *Receipt) readText(text string) {
 // maxError is how much is read of an error in a text.
 const maxError = 20
 
-// stateOf returns what a word means, sms.NoState if that is not known.
+// stateOf returns the state that a word means, sms.NoState if the word is unknown.
 func (c *SMSC) stateOf(word string) (s sms.State, ignored bool) {
 	word = strings.ToLower(word)
 	for _, w := range c.callback.states {
@@ -263,7 +263,7 @@ func (c *SMSC) stateOf(word string) (s sms.State, ignored bool) {
 	return usualStates[word], false
 }
 
-// usualStates are what words mean that many interfaces have: SMPP's, and those of docs/events.md.
+// usualStates are the meanings of words that many interfaces use: the words of SMPP, and those of docs/events.md.
 var usualStates = func() map[string]sms.State {
 	all := map[string]sms.State{
 		"undelivered": sms.StateUndeliverable, "failed": sms.StateUndeliverable, "undeliverable": sms.StateUndeliverable,

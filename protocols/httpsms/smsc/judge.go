@@ -10,7 +10,7 @@ import (
 	"pmg/sms"
 )
 
-// A condition is what an answer must have. The zero condition fits none.
+// A condition is a requirement for an answer. The zero condition fits no answer.
 type condition struct {
 	given    bool
 	statuses []statuses
@@ -62,7 +62,7 @@ func (r *reader) pointer(option, text string) string {
 	return text
 }
 
-// An answer is what a request was answered with.
+// An answer is the answer to a request.
 type answer struct {
 	status int
 	header http.Header
@@ -121,7 +121,7 @@ func (r *reader) place(option string, o *httpsms.Place) place {
 	return p
 }
 
-// value returns what stands there, empty if nothing does.
+// value returns the value at the place, empty if there is none.
 func (p *place) value(a *answer) string {
 	if p.header != "" {
 		if value := a.header.Get(p.header); value != "" {
@@ -142,12 +142,12 @@ func (p *place) value(a *answer) string {
 	return ""
 }
 
-// otherwise are what answers mean that fit no condition, by the words of the configuration. Their statuses say it where
-// that is sms.OK.
+// otherwise are the codes of answers that fit no condition, by the words of the configuration. With sms.OK
+// the HTTP status decides.
 var otherwise = map[string]sms.Code{"permanent": sms.Rejected, "temporary": sms.TemporaryFailure}
 
-// permanents are the statuses below 500 that mean the message itself. An operator can mend what the others mean: a
-// password, a path, a server.
+// permanents are the statuses below 500 that are about the message itself. Other statuses have causes that an
+// operator can remove: a password, a path, a server.
 var permanents = map[int]bool{
 	400: true, 402: true, 406: true, 409: true, 411: true, 412: true, 413: true, 414: true, 415: true, 416: true, 417: true,
 	421: true, 422: true, 426: true, 428: true, 431: true, 451: true,
@@ -156,7 +156,8 @@ var permanents = map[int]bool{
 // maxID is the longest id of a message that an SMSC may give.
 const maxID = 255
 
-// Judge returns what an answer says of a message. With sms.Timeout it says nothing: the SMSC may have the message.
+// Judge returns the outcome of a message according to an answer. sms.Timeout means that the outcome is
+// unknown: the SMSC may have the message.
 func (c *SMSC) Judge(status int, h http.Header, body []byte) Verdict {
 	a := &answer{status: status, header: h, body: body}
 	switch {

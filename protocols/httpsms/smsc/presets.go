@@ -6,8 +6,7 @@ import (
 	"pmg/protocols/httpsms"
 )
 
-// presets describe the interfaces of other gateways, by the names that dialects has for them. What the configuration
-// says comes first.
+// presets describe the interfaces of other gateways, by their names in dialects. Options of the configuration override them.
 var presets = map[string]httpsms.ConnectorOptions{
 	"kannel": {
 		URL: "/cgi-bin/sendsms?username={username}&password={password}&from={from}&to={to}" +
@@ -62,7 +61,7 @@ var presets = map[string]httpsms.ConnectorOptions{
 	},
 }
 
-// whole returns options in which nothing is missing that their preset has.
+// whole returns options completed by those of their preset.
 func whole(o *httpsms.ConnectorOptions) *httpsms.ConnectorOptions {
 	w := *o
 	p, ok := presets[o.Preset]

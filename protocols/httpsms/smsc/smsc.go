@@ -16,8 +16,8 @@ import (
 // concurrent use.
 type SMSC struct {
 	method  string
-	before  template   // of the URL, before its query
-	query   parameters // nil: it has none
+	before  template   // the URL before its query
+	query   parameters // nil: the URL has no query
 	form    parameters // nil: the body is no form
 	json    *node      // nil: the body is no JSON
 	headers []header
@@ -26,7 +26,7 @@ type SMSC struct {
 	token              *httpsms.Call // nil: requests need no token
 
 	throttled, temporary, permanent, success condition
-	otherwise                                sms.Code // of an answer that fits none of them; sms.OK: as its status says
+	otherwise                                sms.Code // code of an answer that fits no rule; sms.OK: the HTTP status decides
 	id                                       place
 
 	callback callback
@@ -37,10 +37,10 @@ type header struct {
 	value template
 }
 
-// An Identity is who we are to an SMSC, and by which name it is known here.
+// An Identity is our identity to an SMSC, and the name of the SMSC here.
 type Identity struct{ Connector, Username, Password string }
 
-// New returns the SMSC that options describe, or what is wrong with them.
+// New returns the SMSC that options describe, or the problems of the options.
 func New(o *httpsms.ConnectorOptions, id Identity) (*SMSC, []protocols.Problem) {
 	o = whole(o)
 	r := reader{}
@@ -63,7 +63,7 @@ func New(o *httpsms.ConnectorOptions, id Identity) (*SMSC, []protocols.Problem) 
 	return c, nil
 }
 
-// A reader collects what is wrong with options.
+// A reader collects the problems of options.
 type reader struct{ problems []protocols.Problem }
 
 func (r *reader) wrong(option, text string) {
@@ -179,10 +179,11 @@ func (c *SMSC) readHeaders(r *reader, o *httpsms.ConnectorOptions) {
 	}
 }
 
-// tokenCharacters are those of names of headers (RFC 9110 §5.6.2).
+// tokenCharacters are the characters allowed in names of headers (RFC 9110 §5.6.2).
 const tokenCharacters = "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
-// Lacks returns why a message cannot be written: the request has no room for a part of it. It is empty if it can.
+// Lacks returns the reason why a message cannot be written: the request has no room for a part of it. It is
+// empty if the message can be written.
 func (c *SMSC) Lacks(v *Values) string {
 	switch {
 	case len(v.Header) > 0 && !c.has(func(f *field) bool { return f.header }):
@@ -193,8 +194,8 @@ func (c *SMSC) Lacks(v *Values) string {
 	return ""
 }
 
-// HidesCoding reports whether requests bring octets alone and do not say whether these are GSM 7-bit or UCS-2, so that the
-// SMSC reads one of the two wrong.
+// HidesCoding reports whether requests contain only octets and not whether they are GSM 7-bit or UCS-2, so
+// that the SMSC reads one of the two wrong.
 func (c *SMSC) HidesCoding() bool {
 	coded := func(f *field) bool { return f.coded }
 	clear := func(f *field) bool { return f.tells || f.name == "text" || f.name == "content" }
@@ -236,7 +237,7 @@ func (c *SMSC) Address() *url.URL {
 	return u
 }
 
-// A Verdict is what an answer says.
+// A Verdict is the meaning of an answer.
 type Verdict struct {
 	Code sms.Code
 	ID   string // of the message; empty: none was given

@@ -13,7 +13,7 @@ type template []piece
 
 type piece struct {
 	constant string
-	field    *field // nil: it is the constant; else the constant stands for it where that is not empty
+	field    *field // field to insert; nil: the piece is the constant; else the constant is written if the field is not empty
 }
 
 // parse reads a template.
@@ -70,7 +70,7 @@ func (t template) fill(v *Values, escape func(string) string) string {
 	return b.String()
 }
 
-// isEmpty reports whether it has fields, and all of them are empty.
+// isEmpty reports whether the template has fields, all of which are empty.
 func (t template) isEmpty(v *Values) bool {
 	has := false
 	for _, p := range t {
@@ -88,7 +88,7 @@ func (t template) has(kind func(*field) bool) bool {
 	return slices.ContainsFunc(t, func(p piece) bool { return p.field != nil && kind(p.field) })
 }
 
-// parameters are those of a query or of a form.
+// parameters are the parameters of a query or of a form.
 type parameters []template
 
 func parseParameters(text string) (all parameters, err error) {
@@ -117,7 +117,7 @@ func (p parameters) fill(v *Values) string {
 	return b.String()
 }
 
-// line returns a value as it stands in a header: without control characters.
+// line returns a value in the form for a header: without control characters.
 func line(value string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7F {

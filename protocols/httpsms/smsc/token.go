@@ -42,7 +42,7 @@ func (r *reader) tokenCall(o *httpsms.RequestOptions) *httpsms.Call {
 	if t.Login == "form" {
 		form.Set("client_id", t.ClientID)
 		form.Set("client_secret", t.ClientSecret)
-	} else { // both are escaped first (§2.3.1)
+	} else { // id and secret are escaped before they are joined (RFC 6749 §2.3.1)
 		login := url.QueryEscape(t.ClientID) + ":" + url.QueryEscape(t.ClientSecret)
 		call.Header = append(call.Header, [2]string{"Authorization", "Basic " + base64.StdEncoding.EncodeToString([]byte(login))})
 	}
@@ -50,26 +50,27 @@ func (r *reader) tokenCall(o *httpsms.RequestOptions) *httpsms.Call {
 	return call
 }
 
-// TokenCall returns the request for a token, nil if requests need none. It is not to be changed.
+// TokenCall returns the request for a token; nil if requests need no token. The caller must not change it.
 func (c *SMSC) TokenCall() *httpsms.Call { return c.token }
 
-// A Token is what requests show to be answered.
+// A Token is a credential that requests to an SMSC contain.
 type Token struct {
 	Text  string
-	Lasts time.Duration // for which it does; 0: until it is refused
+	Lasts time.Duration // lifetime of the token; 0: the token is valid until the SMSC refuses it
 }
 
-// longestToken is how long a token may be, in octets. Headers of requests have room for it.
+// longestToken is the limit of the length of a token, in octets. Headers of requests have room for it.
 const longestToken = 16 << 10
 
-// tokenErrors are the errors that a server may answer in place of a token (RFC 6749 §5.2). Nothing else of its
-// answer is shown, because it may repeat the secrets that were sent.
+// tokenErrors are the errors that a server may answer in place of a token (RFC 6749 §5.2). Nothing else of
+// the answer is shown, because it may repeat the secrets that were sent.
 var tokenErrors = []string{
 	"invalid_request", "invalid_client", "invalid_grant", "unauthorized_client", "unsupported_grant_type", "invalid_scope",
 }
 
-// ReadToken reads the answer to a request for a token. It returns why there is none in words that follow the name of
-// a server, or an empty string. The type of the token is not looked at: some servers have names of their own for Bearer.
+// ReadToken reads the answer to a request for a token. why is the reason why there is no token, as text that
+// follows the name of a server, or "". The type of the token is ignored: some servers have names of their own
+// for Bearer.
 func ReadToken(status int, body []byte) (t Token, why string) {
 	var said struct {
 		Token   string          `json:"access_token"`
@@ -87,11 +88,11 @@ func ReadToken(status int, body []byte) (t Token, why string) {
 		return t, "answered the request for a token with something else"
 	}
 	t.Text = said.Token
-	if n, err := strconv.ParseInt(strings.Trim(string(said.Expires), `"`), 10, 64); err == nil && n > 0 { // some write it as a string
+	if n, err := strconv.ParseInt(strings.Trim(string(said.Expires), `"`), 10, 64); err == nil && n > 0 { // may be a string
 		t.Lasts = time.Duration(min(n, int64(longestLife/time.Second))) * time.Second
 	}
 	return t, ""
 }
 
-// longestLife is for how long a token is used, whatever its server says.
+// longestLife is the limit of the time for which a token is used, whatever its server declares.
 const longestLife = 24 * time.Hour

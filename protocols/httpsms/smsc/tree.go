@@ -14,12 +14,12 @@ import (
 // A node is a value of a JSON document whose strings are templates.
 type node struct {
 	kind    kind
-	text    template // of a quoted or a bare one
-	raw     []byte   // of a fixed one
+	text    template // template of a quoted or bare value
+	raw     []byte   // text of a fixed value
 	members []member
 }
 
-// A kind is what a node is written as.
+// A kind is the form in which a node is written.
 type kind uint8
 
 const (
@@ -48,7 +48,7 @@ type grower struct {
 	nodes   int
 }
 
-// grow reads a JSON document whose strings are templates.
+// grow parses a JSON document whose strings are templates.
 func grow(text string) (*node, error) {
 	g := &grower{decoder: json.NewDecoder(strings.NewReader(text))}
 	g.decoder.UseNumber()
@@ -110,7 +110,7 @@ func (g *grower) children(k kind, depth int) (*node, error) {
 	return n, nil
 }
 
-// isEmpty reports whether it has fields, and all of them are empty.
+// isEmpty reports whether the node has fields, all of which are empty.
 func (n *node) isEmpty(v *Values) bool {
 	for _, m := range n.members {
 		if !m.node.isEmpty(v) {
@@ -124,7 +124,7 @@ func (n *node) has(kind func(*field) bool) bool {
 	return n.text.has(kind) || slices.ContainsFunc(n.members, func(m member) bool { return m.node.has(kind) })
 }
 
-// append appends the document. What is empty is left out.
+// append appends the document. Empty nodes are left out.
 func (n *node) append(b []byte, v *Values) []byte {
 	switch n.kind {
 	case quoted:
@@ -154,7 +154,7 @@ func (n *node) append(b []byte, v *Values) []byte {
 
 func same(s string) string { return s }
 
-// word returns a text as JSON, or as a string of it if it is none.
+// word returns a text that is JSON unchanged, and another text as a JSON string.
 func word(text string) []byte {
 	if json.Valid([]byte(text)) {
 		return []byte(text)
@@ -208,9 +208,9 @@ func isShallow(body []byte) bool {
 	return true
 }
 
-// at returns the value that a JSON pointer (RFC 6901) leads to. It reports false if there is none.
+// at returns the value that a JSON pointer (RFC 6901) leads to. It reports false if there is no such value.
 func (d document) at(pointer string) (document, bool) {
-	if pointer == "/" { // which the configuration has for the whole document
+	if pointer == "/" { // "/" in the configuration means the whole document
 		return d, true
 	}
 	v := d.value
@@ -249,7 +249,7 @@ func (d document) text() (string, bool) {
 	return "", false
 }
 
-// items returns those of a list, or the document itself if it is none.
+// items returns the items of a list, or the document itself if it is no list.
 func (d document) items() []document {
 	list, ok := d.value.([]any)
 	if !ok {

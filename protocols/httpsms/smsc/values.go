@@ -13,20 +13,20 @@ import (
 	"pmg/sms/userdata"
 )
 
-// Values are what templates are filled with.
+// Values are the values that fill templates.
 type Values struct {
 	ID         uint64
 	From, To   string
-	Text       string // UTF-8; empty if it is binary
-	Octets     []byte // of the text, without its header: of GSM 7-bit one for each septet
+	Text       string // text in UTF-8; empty if the message is binary
+	Octets     []byte // octets of the text, without the header; GSM 7-bit has one octet for each septet
 	Header     []byte // user data header with its length octet
 	Coding     Coding
 	Class      int // -1: none
 	Priority   uint8
 	Validity   time.Duration // 0: none
-	Notify     sms.Notify    // of which outcomes receipts are asked for
+	Notify     sms.Notify    // outcomes for which receipts are requested
 	ReceiptURL string
-	Token      string // that the request shows; empty: it needs none
+	Token      string // token of the request; empty: the SMSC needs none
 
 	username, password string
 }
@@ -41,8 +41,8 @@ const (
 	UCS2
 )
 
-// ValuesOf returns what templates are filled with for a message, by the wall clock's time. It reports false for a text
-// that cannot be read.
+// ValuesOf returns the values that fill templates for a message, by the wall clock's time. It reports false
+// for a text that cannot be read.
 func ValuesOf(m *sms.Message, expires, now int64) (v Values, ok bool) {
 	v = Values{
 		ID: m.ID, From: httpsms.Number(m.Source()), To: httpsms.Number(m.Dest()), Class: int(m.Class) - int(sms.Class0),
@@ -73,8 +73,8 @@ func ValuesOf(m *sms.Message, expires, now int64) (v Values, ok bool) {
 	return v, true
 }
 
-// encode makes the octets those of GSM 7-bit or UCS-2: of UCS-2 if they were before, or if GSM 7-bit lacks a character. A
-// header names no language then.
+// encode converts the octets to GSM 7-bit or UCS-2: to UCS-2 if they were UCS-2 before, or if GSM 7-bit lacks
+// a character. The header then names no language.
 func (v *Values) encode(a sms.Alphabet) {
 	text := []byte(v.Text)
 	c := charset.Charset{Coding: charset.UCS2}
@@ -101,16 +101,16 @@ func (v *Values) encode(a sms.Alphabet) {
 	v.Header = head
 }
 
-// A field is a value by the name that it has in templates.
+// A field is a value, with its name in templates.
 type field struct {
 	name, doc string
 	get       func(*Values) string
 
-	binary, header bool // it brings the octets of a binary message, or the user data header
-	coded, tells   bool // its octets are to be read by the coding, or it says which that is
+	binary, header bool // the field has the octets of a binary message, or the user data header
+	coded, tells   bool // coded: the coding says how to read the field's octets; tells: the field names the coding
 }
 
-// fields lists them.
+// fields lists the fields of templates.
 var fields = []field{
 	{
 		name: "to", doc: "recipient: digits, with + in front if the number is international",
@@ -197,7 +197,7 @@ var fields = []field{
 	{name: "password", doc: "its password", get: func(v *Values) string { return v.password }},
 }
 
-// Fields calls f with the name of each field of templates, and what it is.
+// Fields calls f with the name and the description of each field of templates.
 func Fields(f func(name, doc string)) {
 	for i := range fields {
 		f(fields[i].name, fields[i].doc)
@@ -211,7 +211,7 @@ func content(v *Values) string {
 	return v.Text
 }
 
-// data returns the text in UTF-8 if it is GSM 7-bit, or else the octets of the message.
+// data returns the text in UTF-8 if it is GSM 7-bit, and otherwise the octets of the message.
 func data(v *Values) []byte {
 	if v.Coding == GSM7 {
 		return []byte(v.Text)
@@ -237,7 +237,7 @@ func class(v *Values) string {
 	return strconv.Itoa(v.Class)
 }
 
-// positive returns a number, or nothing if it is not above 0.
+// positive returns a number, or "" if it is not above 0.
 func positive(n int64) string {
 	if n <= 0 {
 		return ""

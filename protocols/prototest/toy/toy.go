@@ -136,7 +136,7 @@ func (p *PDU) AppendLog(b []byte, _ bool) []byte { return p.AppendWire(b) }
 // A Session does what its PDUs say. It has no timers.
 type Session struct {
 	timers
-	As     protocols.BindType // 0: it is not logged in
+	As     protocols.BindType // type of the login; 0: the session is not logged in
 	Number uint32             // of the last request
 	taken  func(uint32) bool
 }

@@ -1,5 +1,5 @@
-// Package draft is a configuration of PMG that another program's is translated into: its entries, and what
-// somebody must know or decide about each.
+// Package draft is a configuration of PMG that is translated from another program's configuration: its
+// entries, and notes and decisions about each for a person.
 //
 // # Start reading
 //
@@ -14,10 +14,10 @@ import (
 // A Draft is a configuration. Its lists are in the order of the file.
 type Draft struct {
 	Title    string   // the first line of the file
-	Sections []*Entry // sections such as admin, each with its name; single options have no name
+	Sections []*Entry // sections such as admin, each with a name; single options have no name
 	Accounts, Connectors,
 	Routes []*Entry
-	Remarks []Remark // about what is in no entry
+	Remarks []Remark // remarks that belong to no entry
 }
 
 // A Remark is a comment of the file. With Decide somebody must decide something.
@@ -29,7 +29,7 @@ type Remark struct {
 // An Entry is a section, or an entry of a list, with the comments that stand above it.
 type Entry struct {
 	Name    string // of a section
-	From    string // what it was made of, and where that stands
+	From    string // the source of the entry, and its position in the file
 	Remarks []Remark
 	Fields  []Field
 }
@@ -80,17 +80,17 @@ func (e *Entry) Decide(format string, args ...any) {
 	e.Remarks = append(e.Remarks, Remark{fmt.Sprintf(format, args...), true})
 }
 
-// Tell adds a comment about what is in no entry.
+// Tell adds a comment that belongs to no entry.
 func (d *Draft) Tell(format string, args ...any) {
 	d.Remarks = append(d.Remarks, Remark{Text: fmt.Sprintf(format, args...)})
 }
 
-// Decide adds a comment about what is in no entry, about which somebody must decide.
+// Decide adds a comment that belongs to no entry, and that needs a person's decision.
 func (d *Draft) Decide(format string, args ...any) {
 	d.Remarks = append(d.Remarks, Remark{fmt.Sprintf(format, args...), true})
 }
 
-// Section returns the section with a name, which it adds if there is none.
+// Section returns the section with a name. If there is no such section, it adds one.
 func (d *Draft) Section(name string) *Entry {
 	for _, e := range d.Sections {
 		if e.Name == name {
@@ -126,7 +126,7 @@ const longestName = 64
 // SystemID is how many characters a system_id has without the option long_system_ids.
 const SystemID = 15
 
-// Name returns a valid name of a connector that is not among names: the wanted one where that is possible.
+// Name returns a valid name of a connector that is not among names: the wanted name if possible.
 func Name(wanted string, names map[string]bool) string {
 	clean := strings.Trim(strings.Map(func(r rune) rune {
 		if r < 0x80 && (r >= '0' && r <= '9' || r|0x20 >= 'a' && r|0x20 <= 'z' || r == '-' || r == '_') {

@@ -7,17 +7,16 @@ import (
 	"strings"
 )
 
-// A Remarker is what comments are written to: an entry of a draft, or the draft itself.
+// A Remarker receives comments: it is an entry of a draft, or the draft itself.
 type Remarker interface {
 	Tell(format string, args ...any)
 	Decide(format string, args ...any)
 }
 
-// A Source is a group of options of another program. They are taken one by one; those that nothing has taken become
-// comments.
+// A Source is a group of options of another program. They are taken one by one; options that were not taken become comments.
 type Source struct {
-	Kind, At string   // the rows of Kind say what becomes of its options; where it stands
-	Remarks  Remarker // for what is wrong with a value
+	Kind, At string   // Kind selects the rows of the table that translate the options; At is the position in the file
+	Remarks  Remarker // receives remarks about wrong values
 	names    []string // in the order of the file
 	values   map[string]string
 	taken    map[string]bool
@@ -28,7 +27,7 @@ func NewSource(kind, at string, remarks Remarker) *Source {
 	return &Source{Kind: kind, At: at, Remarks: remarks, values: map[string]string{}, taken: map[string]bool{}}
 }
 
-// Put adds an option, or gives it another value. It returns the value before.
+// Put adds an option, or changes its value. It returns the earlier value.
 func (g *Source) Put(name, value string) (before string, twice bool) {
 	if before, twice = g.values[name]; !twice {
 		g.names = append(g.names, name)
@@ -40,7 +39,7 @@ func (g *Source) Put(name, value string) (before string, twice bool) {
 // Names returns the names of the options, in the order in which they were put.
 func (g *Source) Names() []string { return g.names }
 
-// Has reports whether an option is there, even without a value.
+// Has reports whether an option exists, even without a value.
 func (g *Source) Has(name string) bool {
 	_, ok := g.values[name]
 	return ok
@@ -66,7 +65,7 @@ func (g *Source) Text(name string) string {
 	return fmt.Sprintf("%s = %q", name, g.values[name])
 }
 
-// Number takes a number, in any base that C reads. It reports false if there is none.
+// Number takes a number, in any base that C reads. It reports false if there is no number.
 func (g *Source) Number(name string, least, most int64) (int64, bool) {
 	s := strings.TrimSpace(g.Take(name))
 	if s == "" {
@@ -118,7 +117,7 @@ func (g *Source) List(name string) (words []string) {
 	return words
 }
 
-// Rest writes a comment for each option that nothing has taken: why it has no effect, by the table.
+// Rest writes a comment for each option that was not taken, with the reason from the table.
 func (g *Source) Rest(remarks Remarker, table []Row) {
 	rows := map[string]Row{}
 	for _, r := range table {

@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// A Row says what becomes of an option of another program.
+// A Row describes the translation of an option of another program.
 type Row struct {
 	Group, Option string // "*" is all options of a group
-	To            string // the options of PMG that it becomes
-	Why           string // in the place of those: why there is none
+	To            string // the options of PMG that have the same meaning
+	Why           string // without To: the reason why no option has the same meaning
 	Decide        bool   // somebody must decide
 }
 
-// Becomes returns the rows of options, with commas between them, that options of PMG say as well.
+// Becomes returns the rows of options, separated by commas, that have the same meaning as options of PMG.
 func Becomes(group, options, to string) []Row { return each(options, Row{Group: group, To: to}) }
 
 // Leaves returns the rows of options that PMG does not need.

@@ -40,7 +40,7 @@ func (d *Draft) Bytes() []byte {
 // A writer writes a draft.
 type writer struct{ document.Writer }
 
-// remarks writes comments, those about which somebody must decide first.
+// remarks writes comments, those that need a decision first.
 func (w *writer) remarks(depth int, remarks []Remark) {
 	for _, decide := range []bool{true, false} {
 		for _, n := range remarks {
@@ -66,7 +66,7 @@ func (w *writer) comment(depth int, text string, decide bool) {
 	}
 }
 
-// printable returns a text on one line, with escapes in the place of characters that are not shown.
+// printable returns a text on one line, with escapes for characters that are not printable.
 func printable(text string) string {
 	var b strings.Builder
 	for _, r := range text {
@@ -94,7 +94,7 @@ func (w *writer) section(e *Entry) {
 	}
 }
 
-// head writes what an entry was made of, and its comments.
+// head writes the source of an entry, and its comments.
 func (w *writer) head(depth int, e *Entry) {
 	if e.From != "" {
 		w.comment(depth, e.From, false)
@@ -102,7 +102,7 @@ func (w *writer) head(depth int, e *Entry) {
 	w.remarks(depth, e.Remarks)
 }
 
-// list writes the entries of a list, also an empty one, so that it is seen not to be missing.
+// list writes the entries of a list, even if the list is empty, so that it does not look forgotten.
 func (w *writer) list(name string, entries []*Entry) {
 	w.Line(0, "")
 	if len(entries) == 0 {
@@ -142,7 +142,7 @@ func isDeep(section Flow) bool {
 	return slices.ContainsFunc(section, func(f Field) bool { _, ok := f.Value.(Flow); return ok })
 }
 
-// Text returns a value as YAML has it.
+// Text returns a value in the form of YAML.
 func Text(value any) string {
 	switch v := value.(type) {
 	case string:
@@ -169,7 +169,7 @@ func Text(value any) string {
 	return fmt.Sprint(value)
 }
 
-// utf8Of returns a text that is no UTF-8 as one that has been Latin-1.
+// utf8Of returns a text that is no UTF-8 converted from Latin-1.
 func utf8Of(s string) string {
 	if utf8.ValidString(s) {
 		return s

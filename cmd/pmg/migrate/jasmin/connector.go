@@ -11,7 +11,7 @@ import (
 	"pmg/cmd/pmg/migrate/draft"
 )
 
-// A connector is one of PMG's to an SMSC.
+// A connector is a connector of PMG to an SMSC.
 type connector struct {
 	name            string
 	sends, receives bool
@@ -104,7 +104,7 @@ func (t *translator) shareOperators() {
 	}
 }
 
-// week is how long receipts find their way in PMG, in seconds.
+// week is the time, in seconds, for which PMG matches receipts to messages.
 const week = 7 * 24 * 3600
 
 // session takes what the sessions are like.
@@ -146,7 +146,7 @@ func (t *translator) session(e *draft.Entry, g *draft.Source) {
 	}
 }
 
-// seconds returns a duration as the configuration has it.
+// seconds returns a duration in the form of the configuration.
 func seconds(n float64) draft.Word {
 	return draft.Word(strconv.FormatFloat(n, 'f', -1, 64) + "s")
 }

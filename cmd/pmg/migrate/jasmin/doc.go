@@ -1,7 +1,7 @@
-// Package jasmin translates what Jasmin's console (jcli) prints of its configuration into a configuration of PMG: each
-// option becomes one of PMG's, or a comment that says why not.
+// Package jasmin translates a configuration that Jasmin's console (jcli) prints into a configuration of PMG:
+// each option becomes an option of PMG, or a comment with the reason why not.
 //
 // # Start reading
 //
-// Translate (translate.go), with the Dump that read.go has read; table.go says what becomes of each option.
+// Translate (translate.go), with the Dump that read.go has read; table.go lists the translation of each option.
 package jasmin

@@ -10,10 +10,10 @@ import (
 	"strings"
 )
 
-// maxOctets is the longest dump that is read, so that no file fills the memory.
+// maxOctets is the limit of a dump, so that no file fills the memory.
 const maxOctets = 16 << 20
 
-// A Dump is what sessions with the console have shown.
+// A Dump is the output of sessions with the console.
 type Dump struct {
 	Connectors, Users []*Record
 	Groups            []Row // lists: users, groups, connectors of SMPP and of HTTP, routes
@@ -23,10 +23,10 @@ type Dump struct {
 	Filters           []Row
 	MT, MO            []Row
 	Interceptors      []Row
-	Unknown           []Row // lines that are nothing of these
+	Unknown           []Row // lines of an unknown form
 }
 
-// A Record is what the console shows of a connector or a user.
+// A Record is the console's output about a connector or a user.
 type Record struct{ Options []Option }
 
 // An Option is a line of a record.
@@ -72,7 +72,7 @@ func ReadFile(name string) (*Dump, error) {
 type reader struct {
 	dump   Dump
 	record *Record
-	list   *[]Row          // the list whose rows follow
+	list   *[]Row          // the list that the following rows belong to
 	names  map[string]bool // of options
 }
 
@@ -97,7 +97,7 @@ var control = regexp.MustCompile(`\x1b\[[0-9;?]*[@-~]|\x1b[@-Z\\-_a-z]`)
 // lineEnd is the end of a line as telnet and terminals make it: that of Jasmin has three of '\r'.
 var lineEnd = regexp.MustCompile(`\r*\n`)
 
-// clean returns the text of a session without what is for the terminal.
+// clean returns the text of a session without control sequences of the terminal.
 func clean(text []byte) string {
 	if bytes.IndexByte(text, 0xff) >= 0 {
 		text = withoutNegotiation(text)
@@ -125,11 +125,11 @@ func withoutNegotiation(text []byte) []byte {
 
 const prompt = "jcli : "
 
-// said are beginnings of lines that say nothing of the configuration: greetings, sums, commands that were typed.
+// said matches the beginnings of lines without information about the configuration: greetings, sums, commands that were typed.
 var said = regexp.MustCompile(`^(Welcome to |Type help |Session ref: |Authentication required|Username: |Password: |Total |` +
 	`(smppccm|user|group|filter|mtrouter|morouter|mtinterceptor|mointerceptor|httpccm|stats|persist|load|quit|help)( |$))`)
 
-// line reads a line. What a command shows begins behind a prompt.
+// line reads a line. The output of a command begins after a prompt.
 func (r *reader) line(number int, line string) {
 	for strings.HasPrefix(line, prompt) || line == strings.TrimSpace(prompt) {
 		r.flush()
@@ -151,7 +151,7 @@ func (r *reader) line(number int, line string) {
 		r.option(number, name, value)
 	case said.MatchString(line):
 		r.flush()
-	default: // within a record, too: the options behind it are of the same
+	default: // also within a record: the options after the line belong to the same record
 		r.dump.Unknown = append(r.dump.Unknown, Row{number, line})
 	}
 }
@@ -159,7 +159,7 @@ func (r *reader) line(number int, line string) {
 // isCredential reports whether the options of a user behind a name have names of three words.
 func isCredential(name string) bool { return name == "mt_messaging_cred" || name == "smpps_cred" }
 
-// option adds an option to the record. One that is there already begins another record.
+// option adds an option to the record. An option that the record already has begins another record.
 func (r *reader) option(number int, name, value string) {
 	if r.record != nil && r.record.has(name) {
 		r.flush()
@@ -208,7 +208,7 @@ func (r *Record) has(name string) bool {
 	return slices.ContainsFunc(r.Options, func(o Option) bool { return o.Name == name })
 }
 
-// row reads a line of a list. The first one says which list it is.
+// row reads a line of a list. The first row identifies the list.
 func (r *reader) row(number int, text string) {
 	heads := []struct {
 		begins, has string

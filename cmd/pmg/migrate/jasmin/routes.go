@@ -21,7 +21,7 @@ type route struct {
 	filters []string
 }
 
-// A condition is what the filters of a route say: words of each sort, all of which must fit.
+// A condition is the meaning of a route's filters: words of each sort, all of which must fit.
 type condition struct {
 	accounts, from      []string
 	destination, source []string
@@ -30,7 +30,7 @@ type condition struct {
 
 var target = regexp.MustCompile(`\b(smppc|smpps|http)\(([^()\s]+)\)`)
 
-// routes returns the routes of a list in the order in which Jasmin takes them: the highest number first.
+// routes returns the routes of a list in the order in which Jasmin tries them: the highest number first.
 func (t *translator) routes(rows []Row) (all []route) {
 	for _, row := range rows {
 		head, filters, _ := strings.Cut(row.Text, "<")
@@ -134,7 +134,7 @@ func (t *translator) write(r *route, remarks []draft.Remark, c *condition, first
 	t.draft.Routes = append(t.draft.Routes, e)
 }
 
-// condition returns what the filters of a route say, or why that cannot be said.
+// condition returns the meaning of a route's filters, or the reason why they cannot be translated.
 func (t *translator) condition(r *route) (c condition, why string) {
 	for _, f := range r.filters {
 		kind, value, _ := strings.Cut(f, " ")
@@ -213,7 +213,7 @@ func (t *translator) named(want func(uid string, a *account) bool) (names []stri
 	return names
 }
 
-// smscs returns the targets of a route of messages from clients, or why there are none.
+// smscs returns the targets of a route of messages from clients, or the reason why there are none.
 func (t *translator) smscs(r *route) (to []draft.Flow, why string) {
 	for _, id := range r.targets {
 		c := t.connectors[id[1]]
@@ -225,7 +225,7 @@ func (t *translator) smscs(r *route) (to []draft.Flow, why string) {
 	return shared(r, to), ""
 }
 
-// shared adds weights to the targets of a random route. Those of another one are taken in their order.
+// shared adds weights to the targets of a random route. The targets of other routes are tried in their order.
 func shared(r *route, to []draft.Flow) []draft.Flow {
 	if strings.HasPrefix(r.kind, "Random") {
 		for i := range to {
@@ -235,7 +235,7 @@ func shared(r *route, to []draft.Flow) []draft.Flow {
 	return to
 }
 
-// clients returns the targets of a route of messages from SMSCs, or why there are none.
+// clients returns the targets of a route of messages from SMSCs, or the reason why there are none.
 func (t *translator) clients(r *route) (to []draft.Flow, why string) {
 	for _, id := range r.targets {
 		name := ""
@@ -253,7 +253,7 @@ func (t *translator) clients(r *route) (to []draft.Flow, why string) {
 	return shared(r, to), ""
 }
 
-// hook returns the account whose webhook stands for an HTTP connector.
+// hook returns the account whose webhook replaces an HTTP connector.
 func (t *translator) hook(cid string) string {
 	if name := t.hooks[cid]; name != "" {
 		return name

@@ -20,7 +20,7 @@ const (
 	filters = "lists of PMG have prefixes: write these as allow and deny in rewrite"
 )
 
-// Table returns what becomes of each option.
+// Table returns the translation of each option.
 func Table() []draft.Row { return append(connectorRows(), userRows()...) }
 
 func connectorRows() []draft.Row {

@@ -10,14 +10,14 @@ import (
 type translator struct {
 	draft      *draft.Draft
 	dump       *Dump
-	password   func() string // makes one
+	password   func() string // makes a password
 	names      map[string]bool
 	connectors map[string]*connector // by cid
 	order      []*connector
 	accounts   map[string]*account // by uid
 	users      []*account
 	hooks      map[string]string // the account of each HTTP connector, by cid
-	keep       float64           // seconds that receipts find their way, where that is more than a week
+	keep       float64           // seconds for which receipts find their message, if more than a week
 }
 
 // The connectors that clients use.
@@ -26,8 +26,8 @@ const (
 	serverHTTP = "http"
 )
 
-// Translate returns what the configuration becomes. The name is that of the dump, for the title. Jasmin does not show the
-// passwords of users: password makes others.
+// Translate returns the translated configuration. name is the name of the dump, for the title. Jasmin does
+// not show the passwords of users: password makes new ones.
 func Translate(name string, dump *Dump, password func() string) *draft.Draft {
 	t := translator{
 		draft: &draft.Draft{
@@ -45,7 +45,7 @@ func Translate(name string, dump *Dump, password func() string) *draft.Draft {
 		t.addUser(r)
 	}
 	if t.hasLongName() {
-		t.draft.Connectors[0].Set("long_system_ids", true) // that of SMPP
+		t.draft.Connectors[0].Set("long_system_ids", true) // the option of the SMPP connector
 	}
 	t.missing()
 	t.addMO()
@@ -122,7 +122,7 @@ func usual(e *draft.Entry, g *draft.Source, values map[string]string) {
 	}
 }
 
-// missing says what a dump does not have.
+// missing reports the parts that a dump lacks.
 func (t *translator) missing() {
 	if len(t.connectors)+len(t.accounts) == 0 {
 		t.draft.Decide("the dump shows no connector and no user: docs/migrate.md says how to make one")

@@ -8,13 +8,13 @@ import (
 	"pmg/cmd/pmg/migrate/draft"
 )
 
-// An account is one of a user.
+// An account is an account of a user.
 type account struct {
 	entry       *draft.Entry
 	name, group string
-	http, smpp  bool // it may submit there
-	onlyHTTP    bool // it may not bind
-	pulls       bool // its messages from mobiles
+	http, smpp  bool // protocols with which the account may submit
+	onlyHTTP    bool // the account may not bind
+	pulls       bool // the account pulls its messages from mobiles
 	off         bool
 }
 
@@ -97,7 +97,7 @@ func (a *account) receives() {
 	}
 }
 
-// disable makes a user one that cannot log in.
+// disable prevents logins of a user.
 func (a *account) disable(why string) {
 	if a.off {
 		return

@@ -2,7 +2,7 @@ package kannel
 
 import "pmg/cmd/pmg/migrate/draft"
 
-// newGroup returns a group. Of an option that is given twice the last one counts, as for Kannel.
+// newGroup returns a group. If an option is given twice, the last value counts, as for Kannel.
 func newGroup(of *Group, remarks draft.Remarker) *draft.Source {
 	g := draft.NewSource(of.Kind, of.At, remarks)
 	for _, o := range of.Options {

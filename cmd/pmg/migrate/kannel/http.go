@@ -207,7 +207,7 @@ func (t *translator) callbacks(s *smsc, g *draft.Source, kind string) {
 	}
 	secret := ""
 	if kind == typeKannel || g.Given("smsc-username") && g.Given("smsc-password") {
-		secret = g.Take("smsc-password") // which Kannel asks of each call, too
+		secret = g.Take("smsc-password") // Kannel also requires the password in each call
 		g.Take("smsc-username")
 	}
 	networks := callers(e, g, secret)
@@ -256,7 +256,7 @@ func callers(e *draft.Entry, g *draft.Source, secret string) []string {
 			e.Decide("connect-allow-ip lets anybody bring receipts: give callbacks a secret, or fewer networks")
 		}
 	case len(networks) == 0:
-		networks = []string{"127.0.0.1/32"} // as in Kannel
+		networks = []string{"127.0.0.1/32"} // the default of Kannel
 	}
 	return networks
 }

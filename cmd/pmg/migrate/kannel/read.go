@@ -33,7 +33,7 @@ type reader struct {
 	current *Group
 	octets  int
 	files   int
-	within  []string // the files that include the one that is read
+	within  []string // the files that include the file which is being read
 }
 
 // A file is the content of one.

@@ -70,7 +70,7 @@ func scan(text string, group bool) (s scanned) {
 		}
 		s.differ = append(s.differ, what)
 	}
-	before := byte(0) // the character before, if it was no literal one
+	before := byte(0) // the previous character, if it was no literal
 	for i := 0; i < len(text); i++ {
 		c := text[i]
 		next := byte(0)
@@ -128,7 +128,7 @@ func bracket(text string) (end int, odd bool) {
 	if i < len(text) && text[i] == '^' {
 		i++
 	}
-	if i < len(text) && text[i] == ']' { // which stands for itself there
+	if i < len(text) && text[i] == ']' { // a ']' at the beginning stands for itself
 		i++
 	}
 	for ; i < len(text); i++ {

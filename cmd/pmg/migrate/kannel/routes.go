@@ -25,7 +25,7 @@ func (t *translator) addRoutes() {
 		}
 		return
 	}
-	for id := range maps.Keys(ids) { // all accounts have the same
+	for id := range maps.Keys(ids) { // all accounts have the same routes
 		t.routes(id, nil)
 	}
 }
@@ -71,7 +71,7 @@ func (t *translator) write(id string, a *account, usable []*smsc, longest []stri
 	for _, p := range longest {
 		to := targets(usable, id, p)
 		if parent := above(p, longest); p != "" && draft.Text(to) == draft.Text(targets(usable, id, parent)) {
-			continue // its route, or list, says the same
+			continue // the parent's route, or list, has the same effect
 		}
 		if len(to) == 0 {
 			if p != "" {

@@ -9,22 +9,22 @@ import (
 
 // A template is a send-url as it becomes the template of a request.
 type template struct {
-	receipts bool // they name a message by our id
-	utf8     bool // texts are in UTF-8 whatever their alphabet is
+	receipts bool // receipts name a message by our id
+	utf8     bool // texts are in UTF-8, whatever their alphabet
 
 	user, password string // of the URL
 
-	recipient, header, optional bool // it brings the recipient; the user data header; fields that may be empty
+	recipient, header, optional bool // the URL contains the recipient; the user data header; fields that may be empty
 	prefixed                    []string
 	told                        map[string]bool
 }
 
 // An escape is what Kannel writes for a letter behind a percent sign.
 type escape struct {
-	field  string // the template in its place; empty: there is none, or nothing to write
-	why    string // what differs
+	field  string // the template that replaces the escape; empty: no template exists, or nothing is to be written
+	why    string // the difference to Kannel
 	decide bool
-	lacks  bool // it has no equal
+	lacks  bool // no template replaces the escape
 }
 
 // escapeOf returns what an escape becomes. It reports false for a letter that has no meaning in Kannel, which writes both

@@ -10,7 +10,7 @@ import (
 // A mobileService is what messages from mobiles run: a server that is called, for those with a keyword.
 type mobileService struct {
 	account  *draft.Entry
-	keywords []string // none: all messages that no other service takes
+	keywords []string // keywords of the messages; none: all messages that no other service takes
 	from     []string // smsc-ids in lower case; none: all
 }
 
@@ -83,7 +83,7 @@ func keywords(g *draft.Source) (name string, words []string, why string) {
 	case name == "":
 		return "", nil, "it has no keyword"
 	case strings.EqualFold(name, "default"):
-		words = nil // its route takes them anyway
+		words = nil // the route takes all messages anyway
 	default:
 		words = append([]string{name}, words...)
 	}

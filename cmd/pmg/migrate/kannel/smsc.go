@@ -14,15 +14,15 @@ type smsc struct {
 	entry     *draft.Entry // without name, operator, instances and rate, which finishSMSCs adds
 	name      string
 	id        string // in lower case
-	wanted    string // the name that it should have
+	wanted    string // the preferred name
 	sends     bool
 	instances int64
-	each      float64 // messages a second of one instance; 0 is as many as it takes
+	each      float64 // messages a second of one instance; 0: no limit
 	validity  int64   // minutes
 
 	allowed, denied, preferred                []string // ids
 	allowedPrefix, deniedPrefix, preferPrefix []string
-	unrouted                                  bool // what bounds its messages could not be translated
+	unrouted                                  bool // the restrictions on the connector's messages could not be translated
 }
 
 func (t *translator) addSMSC(of *Group) {
@@ -208,7 +208,7 @@ func (t *translator) finishSMSCs() {
 	for _, s := range t.smscs {
 		e := s.entry
 		s.name = draft.Name(s.wanted, t.names)
-		head := []draft.Field{{Key: "name", Value: s.name}, {Key: "public_name", Value: s.wanted}} // which Kannel shows
+		head := []draft.Field{{Key: "name", Value: s.name}, {Key: "public_name", Value: s.wanted}} // the name that Kannel shows
 		if one := first[s.id]; one == nil {
 			first[s.id] = s
 		} else if a, b := fmt.Sprint(one.entry.Get("receipt_ids")), fmt.Sprint(e.Get("receipt_ids")); a != b {

@@ -16,14 +16,14 @@ type translator struct {
 	smsbox *draft.Source
 	smscs  []*smsc
 
-	listeners map[int64]string // names of connectors that listen for SMSCs with HTTP, by their ports
+	listeners map[int64]string // names of the connectors on which SMSCs call by HTTP, by port
 
 	users      []*account
 	served     []*mobileService
-	services   map[string]bool // their accounts
-	password   func() string   // makes one
-	inAccounts bool            // the rule of unified-prefix is in the accounts, so lists of numbers that it has made are, too
-	in         *draft.Entry    // the connector for clients; nil when there is none
+	services   map[string]bool // names of the services' accounts
+	password   func() string   // makes a password
+	inAccounts bool            // the rule and the lists of numbers made of unified-prefix are in the accounts
+	in         *draft.Entry    // the connector for clients; nil: no connector
 	names      map[string]bool
 }
 
@@ -200,7 +200,7 @@ func (t *translator) addSendsms() {
 		e.Set("long_messages", draft.Word("join"))
 	}
 	t.addValidity(e)
-	g.Take("global-sender") // accounts have it, because rules of this connector come before theirs
+	g.Take("global-sender") // accounts have the sender, because the rules of this connector come before theirs
 	limits(e, g)
 	t.unifyRecipients(e)
 	g.Rest(e, Table())

@@ -14,7 +14,7 @@ import (
 type account struct {
 	entry   *draft.Entry
 	name    string
-	smsc    string // the id of the SMSC that its messages ask for, in lower case
+	smsc    string // id, in lower case, of the SMSC that the account's messages ask for
 	hasList bool   // of recipients
 }
 

@@ -219,7 +219,7 @@ func relay(address, server string) {
 			}
 			go func() { io.Copy(out, in); out.Close() }()
 			go func() {
-				answer := make([]byte, 1024) // to the bind; the server does not say more of it
+				answer := make([]byte, 1024) // answer to the bind; the server sends nothing else
 				if n, err := out.Read(answer); err == nil && n > 11 && answer[11] == 0 {
 					in.Write(answer[:n])
 					wire.Emit(wire.Event{Event: "bound", Name: "pmg", Password: "secret"})

@@ -40,7 +40,7 @@ func client(server string) {
 			}
 			return err
 		case "unbind":
-			session.Close() // it closes its connection twice, and sometimes reports that as an error
+			session.Close() // Close closes the connection twice, and sometimes reports an error for that
 			wire.Done(q.N, nil)
 			return nil
 		}
