@@ -13,7 +13,7 @@ type Context struct {
 	Dialect   uint8  // dialect in which calls are written; package httpsms numbers the dialects
 	Reference string // the client's own id of the message
 	URL       string // URL that is called; empty: the account's options decide
-	// Parent is the client's span that the message's trace continues, in the form of package telemetry; empty: the client has no span
+	// Parent is the client's span that the message's trace continues, in the form of package telemetry; empty: there is none
 	Parent string
 	Parts  uint8 // short messages that the SMSC makes of a whole text; 0: the SMSC gets no whole text, or makes one
 	Fields []Field

@@ -1,4 +1,6 @@
 // Package report defines what operators see of the nodes of a cluster.
+//
+// Start reading with State.
 package report
 
 import (

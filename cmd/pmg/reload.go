@@ -160,7 +160,7 @@ func (s *server) carryOut(file string, r reloadRequest) (a reloadAnswer) {
 		Apply: func(c *config.Config, meant string) error {
 			if losses := cfg.Losses(c, meant); len(losses) > 0 {
 				return fmt.Errorf(
-					"%s has changed as well, and a reload of it would remove %s; run pmg reload --force first, and then this again", file,
+					"%s has changed as well, and a reload would remove %s; run pmg reload --force first, then this again", file,
 					strings.Join(losses, ", "),
 				)
 			}

@@ -1,28 +1,10 @@
 package arch
 
 import (
-	"bytes"
 	"go/ast"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 )
-
-// longest is how many lines a file may have. A longer file should be split.
-const longest = 500
-
-func TestFileLength(t *testing.T) {
-	for _, s := range sources(t) {
-		b, err := os.ReadFile(filepath.Join(root, s.path))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if n := bytes.Count(b, []byte("\n")); n > longest {
-			t.Errorf("%s has %d lines, more than %d", s.path, n, longest)
-		}
-	}
-}
 
 // Every package comment says where to start reading.
 func TestStartReading(t *testing.T) {

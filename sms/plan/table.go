@@ -1,6 +1,6 @@
 package plan
 
-// plans are the numbering plans by country code, generated from libphonenumber.
+// plans are the numbering plans by country code. They are made of libphonenumber.
 var plans = [1000]plan{
 	1:   1 << 10,                                                                                   // US
 	7:   1<<10 | 1<<14,                                                                             // RU
@@ -12,7 +12,7 @@ var plans = [1000]plan{
 	33:  1 << 9,                                                                                    // FR
 	34:  1 << 9,                                                                                    // ES
 	36:  1<<8 | 1<<9,                                                                               // HU
-	39:  zero | 1<<6 | 1<<7 | 1<<8 | 1<<9 | 1<<10 | 1<<11 | 1<<12,                                  // Italy
+	39:  zero | 1<<6 | 1<<7 | 1<<8 | 1<<9 | 1<<10 | 1<<11 | 1<<12,                                  // IT
 	40:  1<<6 | 1<<9,                                                                               // RO
 	41:  1<<9 | 1<<12,                                                                              // CH
 	43:  1<<4 | 1<<5 | 1<<6 | 1<<7 | 1<<8 | 1<<9 | 1<<10 | 1<<11 | 1<<12 | 1<<13,                   // AT
@@ -85,7 +85,7 @@ var plans = [1000]plan{
 	249: 1 << 9,                                                                                    // SD
 	250: zero | 1<<8 | 1<<9,                                                                        // RW
 	251: 1 << 9,                                                                                    // ET
-	252: 1<<6 | 1<<7 | 1<<8 | 1<<9,                                                                 // Somalia
+	252: 1<<6 | 1<<7 | 1<<8 | 1<<9,                                                                 // SO
 	253: 1 << 8,                                                                                    // DJ
 	254: 1<<7 | 1<<8 | 1<<9 | 1<<10,                                                                // KE
 	255: 1 << 9,                                                                                    // TZ

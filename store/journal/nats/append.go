@@ -113,7 +113,8 @@ func (j *Journal) advance(seq journal.Seq) error {
 	j.acked, j.last = max(j.acked, seq), max(j.last, seq)
 	j.mu.Unlock()
 	if seq <= acked {
-		return j.fail(&Damage{j.name, seq, fmt.Sprintf("a new record got this place, but records up to place %d were there already", acked)})
+		why := fmt.Sprintf("a new record got this place, but records up to %d were there already", acked)
+		return j.fail(&Damage{j.name, seq, why})
 	}
 	return nil
 }
