@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"pmg/internal/httpcall"
+	"pmg/internal/testkit/testutil"
 )
 
 // hanging is a collector that answers nothing.
@@ -106,4 +107,32 @@ func answering(t *testing.T, octets string) string {
 	s.Start()
 	t.Cleanup(s.Close)
 	return s.URL
+}
+
+// A collector that has closed the connection between two calls loses nothing: the second call goes on a new one.
+func TestCollectorCloses(t *testing.T) {
+	t.Parallel()
+	var calls atomic.Int64
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		if calls.Add(1) != 2 {
+			return
+		}
+		conn, _, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		_ = conn.Close()
+	}))
+	t.Cleanup(s.Close)
+	e := Start(Options{URL: s.URL})
+	for _, sent := range []int64{1, 2} {
+		e.Add(make([]Span, 1))
+		testutil.Eventually(t, "the spans are sent", func() bool { return e.Sent.Load()+e.Dropped.Load() == sent })
+	}
+	e.Close()
+	if e.Dropped.Load() != 0 || calls.Load() != 3 {
+		t.Errorf("%d dropped, %d calls", e.Dropped.Load(), calls.Load())
+	}
 }
