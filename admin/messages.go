@@ -20,8 +20,8 @@ import (
 // Bounds on searches for messages, which read files that may have many GB.
 const (
 	mostSearches = 2                // at the same time
-	mostReading  = 2                // searches that run concurrently
-	mostWaiting  = 4                // further searches that wait; their callers take turns
+	mostReading  = 2                // searches that may run at the same time
+	mostWaiting  = 4                // further searches that may wait; their callers take turns
 	searchTime   = 20 * time.Second // time limit of a search
 	searchRoom   = 8 << 20          // octets of lines that a search keeps in memory
 	mostListed   = 50               // messages in an answer, the latest ones

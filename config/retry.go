@@ -130,7 +130,7 @@ func (d *decoder) checkRetry(r *Retry, path string) {
 	}{{"throttled", r.Throttled}, {"temporary", r.Temporary}, {"lost", r.Lost}} {
 		at := option.Join(path, list.key)
 		if d.at[at] == nil && list.key != "temporary" {
-			continue // the value is the default, or was derived from temporary
+			continue // the list is the default, or comes from the option temporary
 		}
 		i := slices.Index(list.pauses, Repeat)
 		switch n := len(list.pauses); {

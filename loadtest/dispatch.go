@@ -195,7 +195,7 @@ func (l *later) add(after time.Duration, d *delivery) {
 	}
 	i, _ := slices.BinarySearchFunc(l.ticks, at, func(a, b int64) int { return int(b - a) })
 	l.ticks = slices.Insert(l.ticks, i, at)
-	if i == len(l.ticks)-1 { // it is now the first that is due
+	if i == len(l.ticks)-1 { // at is the earliest of all
 		select {
 		case l.wake <- struct{}{}:
 		default:

@@ -31,7 +31,7 @@ type LoadOptions struct {
 	Reconnect time.Duration
 
 	SystemID, Password string
-	Accounts           []Account // that connections take turns to log in with, instead of SystemID
+	Accounts           []Account // accounts that connections log in with in turn, instead of SystemID
 	Bind               protocols.BindType
 	Separate           bool // each connection is two, a transmitter and a receiver; Bind does not count
 	Source             string

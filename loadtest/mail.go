@@ -110,7 +110,7 @@ func (m *mail) post() {
 // send adds deliveries, frees the slots of those that were answered, and appends to out
 // what the window has room for.
 func (m *mail) send(out []byte, fresh []delivery, answered []header) []byte {
-	var elsewhere []delivery // whose submits other sessions have to answer
+	var elsewhere []delivery // deliveries whose submits other sessions have to answer
 	var sent int64
 	m.mu.Lock()
 	for i := range fresh {

@@ -140,7 +140,7 @@ func (n *Numbers) notIn(other *Numbers) int64 {
 // behind the gateway. The JSON names are stable.
 type Comparison struct {
 	Sent      int64 `json:"sent"`      // messages, however often submitted
-	Answered  int64 `json:"answered"`  // of them accepted by the gateway
+	Answered  int64 `json:"answered"`  // sent messages that the gateway has accepted
 	Delivered int64 `json:"delivered"` // different messages that reached the sink
 	Missing   int64 `json:"missing"`   // accepted by the gateway and not delivered
 	Doubled   int64 `json:"doubled"`   // deliveries of a message delivered before

@@ -208,7 +208,7 @@ type delivery struct {
 	textLen             uint8
 	refused             uint8 // times that the peer has refused it for the moment, up to mostRefused
 
-	origin *session // that the message came by, nil for a mobile-originated one
+	origin *session // session on which the message came; nil: it is mobile-originated
 	answer answerTo // a submit to answer after the receipt was sent
 }
 

@@ -25,7 +25,7 @@ type run struct {
 	template template
 	supply   supply
 	clients  []*client
-	senders  []*client // those that submit
+	senders  []*client // clients that submit
 	began    time.Time
 	wake     chan struct{} // signals that the run may have finished
 	gaveUp   bool          // nothing was received for too long

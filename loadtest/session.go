@@ -351,7 +351,7 @@ func (s *session) accept(h header, nth int64, ordered *Orders) {
 	id := messageID{s.nextID(), o.Receipt.answerForm()}
 	late, twice := every(nth, o.LateEvery), every(nth, o.TwiceEvery)
 	if s.receipt(h, id, o.Receipt.First && !late && !twice && ordered.Delay == 0, ordered) {
-		return // it is answered after its receipt
+		return // the submit is answered after its receipt
 	}
 	if ordered.Delay > 0 {
 		s.answerAfter(ordered.Delay, s.wire.appendAccepted(nil, h, m, id))

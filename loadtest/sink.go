@@ -47,7 +47,7 @@ type Sink struct {
 	closed       bool
 	sessions     map[*session]struct{}
 	last         uint64     // number of the last session
-	receivers    []*session // those that have logged in and can receive
+	receivers    []*session // sessions that have logged in and can receive
 	nextReceiver int
 	waiting      map[waitingFor]*fifo // deliveries without a receiver
 	waitingCount atomic.Int64
@@ -94,7 +94,7 @@ type SinkResult struct {
 	Binds             int64   `json:"binds"`
 	BindsRefused      int64   `json:"binds_refused"`
 	BindsClosed       int64   `json:"binds_closed"` // accepted, and the connection closed after the answer
-	Receipts          int64   `json:"receipts"`     // that messages have asked for
+	Receipts          int64   `json:"receipts"`     // receipts that messages have asked for
 	ReceiptsAnswered  int64   `json:"receipts_answered"`
 	ReceiptsRefused   int64   `json:"receipts_refused"` // answered with a status that does not allow to send them again
 	MO                int64   `json:"mo"`               // messages of the sink

@@ -134,7 +134,7 @@ func (w *ucpWire) appendDelivery(b []byte, sequence uint32, d *delivery, _ *Rece
 		f.b = append(f.b, "/3//"...)
 		f.b = appendHexText(f.b, d.text[:d.textLen])
 	}
-	f.b = append(f.b, "/////////////"...) // and twelve empty ones
+	f.b = append(f.b, "/////////////"...) // twelve empty fields
 	return f.end()
 }
 
@@ -155,7 +155,7 @@ func (w *ucpWire) delivery(pdu []byte) (d delivered, err error) {
 	if !w.split(pdu, ucpFields) {
 		return d, fmt.Errorf("cannot read operation %q: it does not have %d fields", pdu, ucpFields)
 	}
-	d.to = bytes.TrimPrefix(w.fields[ucpAdC], []byte("00")) // which international numbers may begin with
+	d.to = bytes.TrimPrefix(w.fields[ucpAdC], []byte("00")) // international numbers may begin with 00
 	var m submitted
 	if err := w.readText(&m); err != nil {
 		return d, err

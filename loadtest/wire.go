@@ -121,7 +121,7 @@ type address struct {
 // A submitted message is what a sink needs to know of a submit.
 type submitted struct {
 	source, destination address
-	text                []byte // its characters in ASCII
+	text                []byte // characters of the text that ASCII has
 	octets              []byte // of the text, without a user data header; GSM 7-bit is unpacked
 	header              []byte // user data header, with its length
 	coding              Coding // of the octets
@@ -189,7 +189,7 @@ func (s *stream) fill() error {
 		s.end = copy(s.buf, s.buf[s.start:s.end])
 		s.start = 0
 	}
-	if s.end == len(s.buf) { // one PDU larger than the buffer: next has checked its length
+	if s.end == len(s.buf) { // a PDU is larger than the buffer; next has checked its length
 		s.buf = append(s.buf, make([]byte, len(s.buf))...)
 	}
 	n, err := s.r.Read(s.buf[s.end:])

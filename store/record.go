@@ -8,7 +8,7 @@ import "pmg/sms"
 const (
 	recordVersion   = 2
 	recordSubmitted = 3 // with the message as the client submitted it
-	recordTagged    = 4 // and with tags
+	recordTagged    = 4 // with the submitted message, and with tags
 	recordNetwork   = 5 // with a network, and optionally the fields above
 	recordPriced    = 6 // with a price, and optionally the fields above
 	recordLast      = recordPriced

@@ -31,7 +31,7 @@ const (
 	mostOctets    = 4 << 20         // octets at the end of a log that are searched
 	mostOfLine    = 4 << 10         // octets of a line that are shown
 	mostPattern   = 200             // octets of a pattern
-	mostFollowers = 8               // streams
+	mostFollowers = 8               // browsers that may follow the log
 	readTime      = 5 * time.Second // time that the page may take
 	sendEvery     = time.Second     // interval in which a stream sends new lines
 )

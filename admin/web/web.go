@@ -30,7 +30,7 @@ type site struct {
 	routes    routes
 	explainer explainer
 	provider  *oidc.Provider
-	followers chan struct{} // has a place for each stream of the pdu log
+	followers chan struct{} // one place for each stream of the pdu log
 }
 
 // Tools are functions of the program for the pages. The zero value has no functions.

@@ -99,7 +99,7 @@ type reloadRequest struct {
 	force  bool
 	dry    bool                // nothing is put in force
 	edit   *editor.Request     // a managed file is changed before; nil: none is
-	answer chan<- reloadAnswer // has a buffer for one answer
+	answer chan<- reloadAnswer // buffered for one answer
 }
 
 type reloadAnswer struct {

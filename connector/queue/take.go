@@ -21,7 +21,7 @@ type search struct {
 // A Taker holds the functions that one search calls, and a result of the search.
 type Taker struct {
 	// Take decides about a message whose body is in memory. In TakeDue it may release the body of a
-	// message that stays. It must not change anything else.
+	// message that stays. Take must not change anything else.
 	Take func(*Entry) Verdict
 	// Ask begins to read a body. It returns false if the body cannot be read now.
 	Ask func(*Entry) bool

@@ -24,7 +24,7 @@ import (
 // The limits of dead letters. The oldest are removed.
 const (
 	most         = 100_000
-	mostInMemory = 16 << 20 // octets, if the store is in memory, which accepts no messages when it is full
+	mostInMemory = 16 << 20 // octets of letters in a store in memory, so that room for messages is left there
 	together     = 200      // number of letters that end together, before an operator's change may be made
 )
 

@@ -74,7 +74,7 @@ func (o *Options) measureBacklog(ctx context.Context, b *Backlog) error {
 	var first, second error
 	load.First, load.Messages = b.Waiting, o.Messages
 	load.Bound = func() { before, first = dispatchedOf(c) }
-	load.Answered = func() { // which may be before the dispatcher has had its turn
+	load.Answered = func() { // the dispatcher may not have had its turn yet
 		for end := time.Now().Add(arrivalTime); after.sent <= before.sent && second == nil && time.Now().Before(end); {
 			after, second = dispatchedOf(c)
 		}

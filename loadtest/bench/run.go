@@ -35,7 +35,7 @@ type snapshot struct {
 	time     time.Time
 	usage    usage
 	counters child.Counters
-	overhead child.Counters // what reading the counters once adds to them
+	overhead child.Counters // increase of the counters by one reading of them
 }
 
 // runGateway measures a gateway once.

@@ -64,7 +64,7 @@ func (c *Child) run(ctx context.Context, command []string) error {
 	}
 	defer out.Close()
 	c.Cmd = exec.CommandContext(ctx, command[0], command[1:]...)
-	c.Cmd.Stdout, c.Cmd.Stderr = out, out
+	c.Cmd.Stdout, c.Cmd.Stderr, c.Cmd.SysProcAttr = out, out, attributes()
 	if err := c.Cmd.Start(); err != nil {
 		return fmt.Errorf("cannot start %s: %w", command[0], err)
 	}

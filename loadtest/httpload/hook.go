@@ -16,8 +16,8 @@ type hook struct {
 	sink *httpsink.Sink
 
 	mu      sync.Mutex
-	known   map[string]int // events of ended messages, by id; of those that were accepted
-	early   map[string]int // and of others
+	known   map[string]int // events of ended messages that were accepted, by id
+	early   map[string]int // events of ended messages whose answer has not come yet, by id
 	states  map[string]int64
 	ended   int64 // messages whose end has come
 	doubled int64

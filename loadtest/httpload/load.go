@@ -209,7 +209,7 @@ func (r *run) body(n int64) []byte {
 	if r.Reconnect > 0 || r.Retry > 0 {
 		m["client_reference"], m["deduplicate"] = fmt.Sprintf("%s %d", r.began.Format(time.RFC3339Nano), n), true
 	}
-	b, _ := json.Marshal(m) // it has no value that JSON lacks
+	b, _ := json.Marshal(m) // all values have a form in JSON
 	return b
 }
 

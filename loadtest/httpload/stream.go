@@ -15,7 +15,7 @@ import (
 type line struct {
 	number  int64
 	planned time.Time
-	due     time.Time // when it may be sent again
+	due     time.Time // earliest time of the next attempt
 }
 
 // A streaming is a connection that sends a stream.

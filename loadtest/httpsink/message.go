@@ -21,7 +21,7 @@ type message struct {
 
 	deduplicate bool
 	asks        asked
-	url         string // that receipts call
+	url         string // URL that is called with receipts
 	fills       bool   // the URL has Kannel's escapes, and its call is GET
 }
 

@@ -249,7 +249,7 @@ func (d *delivery) envelope(state string, at time.Time) []byte {
 		Accepted  time.Time `json:"accepted_at"`
 		At        time.Time `json:"at"`
 	}
-	b, _ := json.Marshal(struct { // it has no value that JSON lacks
+	b, _ := json.Marshal(struct { // all values have a form in JSON
 		Type      string    `json:"type"`
 		Timestamp time.Time `json:"timestamp"`
 		Data      data      `json:"data"`

@@ -57,9 +57,9 @@ const (
 	badDestination
 	malformed
 	unauthenticated
-	ordered // it is refused with a status of its own
+	ordered // refused with the status that its text orders
 	dropped // the connection is closed
-	ignored // it is never answered
+	ignored // never answered
 )
 
 func every(nth, n int64) bool { return n > 0 && nth%n == 0 }

@@ -16,7 +16,7 @@ const (
 
 // An Event is what a webhook is called with.
 type Event struct {
-	ID        string          `json:"id,omitempty"` // by which one that comes again is known; empty if it has none
+	ID        string          `json:"id,omitempty"` // the header webhook-id, the same at each attempt; empty: none was sent
 	Type      string          `json:"type"`
 	Timestamp string          `json:"timestamp,omitempty"`
 	Data      json.RawMessage `json:"data"`

@@ -41,7 +41,7 @@ type Query struct {
 	// What is the gateway's id, the same id as a UUID, an SMSC's id, a client's reference, or a number; "": the latest messages
 	What       string
 	IsID       bool     // What is an id and no number, even if it has only digits
-	Account    string   // of messages with a number, and of the latest; "": all
+	Account    string   // account of the messages, if What is a number or ""; "": all
 	Connectors []string // connectors of the messages; none: all connectors
 	Failed     bool     // select only failed messages
 	Since      time.Time

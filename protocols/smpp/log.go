@@ -23,7 +23,7 @@ func (p *PDU) AppendLog(b []byte, full bool) []byte {
 	}
 	b = append(b, " seq="...)
 	if p.ID == GenericNack && p.CommandStatus == StatusInvCmdLen && !full {
-		b = append(b, '*') // it may repeat octets that appendLost hides
+		b = append(b, '*') // the number may repeat octets that appendLost hides
 	} else {
 		b = strconv.AppendUint(b, uint64(p.SequenceNumber), 10)
 	}

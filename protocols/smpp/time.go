@@ -40,7 +40,7 @@ func parseTime(b []byte, now int64) (at int64, ok bool) {
 		return 0, false
 	}
 	at = t.Add(time.Duration(quarters) * 15 * time.Minute).UnixNano()
-	if at == 0 { // which stands for no time
+	if at == 0 { // 0 stands for no time
 		at = 1
 	}
 	return at, true

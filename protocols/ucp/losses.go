@@ -141,7 +141,7 @@ func isOf(m *sms.Message, a sms.Alphabet) bool {
 // Lacks implements protocols.Converter.
 func (d *Driver) Lacks(m *sms.Message, o protocols.Options) (lost protocols.Lost) {
 	if m.Kind == sms.Receipt {
-		return lost // its fields are what it says
+		return lost // a receipt has no text that could lose anything
 	}
 	options, _ := o.(*ConnectorOptions)
 	if options == nil {

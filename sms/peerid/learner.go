@@ -92,7 +92,7 @@ func (l *Learner) Stage() Stage {
 }
 
 func (s *side) stage() [2]uint8 {
-	if s.letters > 0 { // then it does not matter how many have come since that had none
+	if s.letters > 0 { // ids without letters do not count any more
 		return [2]uint8{s.letters, 0}
 	}
 	return [2]uint8{0, s.weight / 4}

@@ -13,7 +13,7 @@ import (
 func Manual(program string) *cobra.Command {
 	return &cobra.Command{
 		Use:   "manual <directory>",
-		Short: "WriteManual a manual page for each command into a directory",
+		Short: "Write a manual page for each command into a directory",
 		Long: "Writes " + program + ".1 and a page for each command, which have the same text as --help.\n" +
 			"The directory is made when missing.",
 		Example: "  " + program + " manual /usr/local/share/man/man1",

@@ -70,7 +70,7 @@ type node struct {
 	gateway *gateway.Gateway
 	engine  gateway.Engine
 	hooked  *atomic.Int64 // calls of the webhook
-	due     chan struct{} // has the SMSC send a receipt
+	due     chan struct{} // a value releases the next receipt of the SMSC
 	out     string        // directory of the counters
 }
 
@@ -224,7 +224,7 @@ func (n *node) settled(sent int64) error {
 	err := await("messages are sent", func() bool {
 		return n.gateway.Table.Connector("operator").Stats.Sent.Load() >= sent && n.gateway.Pending() == 0
 	})
-	time.Sleep(100 * time.Millisecond) // what follows the answer: logs, counts, commits
+	time.Sleep(100 * time.Millisecond) // so that the logs, counts and commits behind the answer are done
 	return err
 }
 

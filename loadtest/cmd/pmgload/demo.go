@@ -39,7 +39,8 @@ func newDemoCommand() *cobra.Command {
 		Short: "See it work: clients and an SMSC, with a gateway between them",
 		Long: `Starts pmg, and clients and an SMSC in this process, over real sockets on loopback
 with free ports, sends messages through all of them, and reports whether every one arrived
-exactly once. It leaves no files behind.
+exactly once. It leaves no files behind. An interrupt stops the sending and prints the
+summary; a second one ends the program immediately.
 
 With --protocol http clients send their messages in streams of the HTTP API to an SMSC that speaks SMPP. Then one
 sends a message as curl does, and its server is called with what became of it: a webhook, which is signed.
@@ -184,7 +185,8 @@ func (d *demo) start(ctx context.Context, pmg, engine string, connections int) (
 	if protocol == "ucp" {
 		window = 99
 	}
-	d.gateway, err = child.StartGateway(ctx, []string{pmg, "serve", "-c"}, func(dir string) []byte {
+	// An interrupt ends the load alone: the gateway sends what it has, for the summary.
+	d.gateway, err = child.StartGateway(context.WithoutCancel(ctx), []string{pmg, "serve", "-c"}, func(dir string) []byte {
 		return fmt.Appendf(nil, demoConfig, engine, filepath.Join(dir, "store"), filepath.Join(dir, "pdulog"), account,
 			protocol, demoInstances(connections), window, smsc.Protocol, d.sink.Addr(), smscSessions, operator)
 	})

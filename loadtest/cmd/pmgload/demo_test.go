@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 // pmg is the program of all tests.
@@ -69,6 +71,25 @@ func TestDemo(t *testing.T) {
 	}
 	if t.Failed() {
 		t.Log(out)
+	}
+}
+
+// An interrupt stops the load, and the summary has what was sent until then.
+func TestDemoInterrupted(t *testing.T) {
+	t.Parallel()
+	p, err := pmg()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, interrupt := context.WithTimeout(t.Context(), 2*time.Second)
+	defer interrupt()
+	cmd := newDemoCommand()
+	var out, stderr bytes.Buffer
+	cmd.SetOut(&out)
+	cmd.SetErr(&stderr)
+	cmd.SetArgs([]string{"--seconds", "600", "--connections", "4", "--pmg", p.Path})
+	if err := cmd.ExecuteContext(ctx); err != nil || !strings.Contains(out.String(), "✓ messages     ") || !strings.Contains(out.String(), "  missing      0\n") {
+		t.Errorf("%v\n%s%s", err, &out, &stderr)
 	}
 }
 
