@@ -65,7 +65,8 @@ cluster-demo: ## run three gateways, three servers of NATS, HAProxy, an SMSC and
 test test-all race debug fresh docs vet staticcheck simulate mutate peers: export GOFLAGS += -pgo=off -trimpath
 
 # loadtest is a module of its own; PACKAGES are of the product, unless MODULES=loadtest is given too.
-each-module = @for module in $(MODULES); do (cd $$module && set -x && $(1)) || exit 1; done
+# A failure in one does not hide the other.
+each-module = @status=0; for module in $(MODULES); do (cd $$module && set -x && $(1)) || status=1; done; exit $$status
 
 # PACKAGES and RUN narrow these down: make race PACKAGES=./gateway RUN='-run TestSettle -count 1'.
 
@@ -122,8 +123,7 @@ race: ## run the tests of make test with the race detector
 	$(call each-module,$(GOTEST) -race $(SHORT) -vet=off $(LINK) -parallel 4 $(RUN) $(or $(PACKAGES),./...))
 
 debug: ## run the tests of the pipeline with jobs checked for double release, use after release and leaks
-	$(GOTEST) -tags pmgdebug $(RUN) $(or $(PACKAGES),./stages/... ./internal/e2e)
-	$(if $(PACKAGES),,cd loadtest && $(GOTEST) -tags pmgdebug ./soak)
+	$(call each-module,$(GOTEST) -tags pmgdebug $(RUN) $(or $(PACKAGES),$$([ $$module = . ] && echo ./stages/... ./internal/e2e || echo ./soak)))
 
 mutate: ## make N (50) small faults in (FILES of) package PKG, and print those that no test notices; WITH names further packages of tests
 	go run ./internal/testkit/mutate -pkg $(PKG) -files "$(FILES)" -n $(N) -with "$(WITH)"

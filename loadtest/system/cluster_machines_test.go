@@ -80,7 +80,7 @@ func inNamespace(t *testing.T, args ...string) bool {
 	t.Parallel()
 	command := append(own, os.Args[0], "-test.v", "-test.timeout", "0", "-test.run", "^"+t.Name()+"$")
 	cmd := exec.CommandContext(t.Context(), "unshare", append(command, args...)...)
-	cmd.Env = append(os.Environ(), machinesKey+"=1", "SYSTEM_PASSWORD=system", "PMG_PASSWORD=pmg", "PMG_NATS=pmg", "PMG_NATS_SYSTEM=system", programKey+"="+program(t).Path)
+	cmd.Env = append(os.Environ(), machinesKey+"=1", "SYSTEM_PASSWORD=system", "PMG_PASSWORD=pmg", "PMG_NATS=pmg", "PMG_NATS_SYSTEM=system", process.ProgramKey+"="+program(t).Path)
 	out := &lines{log: t.Log}
 	cmd.Stdout, cmd.Stderr = out, out
 	if err := cmd.Run(); err != nil {

@@ -44,6 +44,50 @@ func Build(root, path string, flags ...string) (Program, error) {
 	return p, nil
 }
 
+// ProgramKey is the environment variable that has the path of a program that was built before, for a test that runs itself again.
+const ProgramKey = "PMG_TEST_PROGRAM"
+
+// A Built is pmg, built once for all tests of a package by the first that needs it.
+type Built struct {
+	root, dir string
+	once      sync.Once
+	program   Program
+	err       error
+}
+
+// NewBuilt returns pmg of the project in a directory.
+func NewBuilt(root string) *Built {
+	b := &Built{}
+	b.root, b.err = filepath.Abs(root) // tests may change the working directory
+	return b
+}
+
+// Main is a TestMain: it runs the tests, and removes the program.
+func (b *Built) Main(m *testing.M) {
+	code := m.Run()
+	if b.dir != "" {
+		_ = os.RemoveAll(b.dir)
+	}
+	os.Exit(code)
+}
+
+// Program returns pmg.
+func (b *Built) Program(t testing.TB) Program {
+	t.Helper()
+	b.once.Do(func() {
+		if b.program.Path = os.Getenv(ProgramKey); b.program.Path != "" || b.err != nil {
+			return
+		}
+		if b.dir, b.err = os.MkdirTemp("", "pmg-built-"); b.err == nil {
+			b.program, b.err = Build(b.root, filepath.Join(b.dir, "pmg"))
+		}
+	})
+	if b.err != nil {
+		t.Fatal(b.err)
+	}
+	return b.program
+}
+
 // Serve starts pmg serve with a configuration. The process is killed at the end of the test if it still runs then.
 func (p Program) Serve(t testing.TB, config string) *Process {
 	t.Helper()

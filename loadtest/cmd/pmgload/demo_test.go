@@ -4,38 +4,23 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"pmg/internal/testkit/process"
 	"regexp"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 )
 
-// pmg is the program of all tests.
-var pmg = sync.OnceValues(func() (process.Program, error) {
-	return process.Build("../../..", filepath.Join(os.TempDir(), fmt.Sprintf("pmgload-test-%d", os.Getpid())))
-})
+// pmg is the gateway of all tests.
+var pmg = process.NewBuilt("../../..")
 
-func TestMain(m *testing.M) {
-	code := m.Run()
-	if p, err := pmg(); err == nil {
-		os.Remove(p.Path)
-	}
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { pmg.Main(m) }
 
 // runDemoForTest runs the demo with further arguments, and returns what it prints and what is on standard error.
 func runDemoForTest(t *testing.T, args ...string) (out, stderr string, err error) {
 	t.Helper()
-	p, err := pmg()
-	if err != nil {
-		t.Fatal(err)
-	}
 	var said bytes.Buffer
-	out, err = runForTest(t, newDemoCommand(), &said, append(args, "--pmg", p.Path)...)
+	out, err = runForTest(t, newDemoCommand(), &said, append(args, "--pmg", pmg.Program(t).Path)...)
 	return out, said.String(), err
 }
 
@@ -77,17 +62,14 @@ func TestDemo(t *testing.T) {
 // An interrupt stops the load, and the summary has what was sent until then.
 func TestDemoInterrupted(t *testing.T) {
 	t.Parallel()
-	p, err := pmg()
-	if err != nil {
-		t.Fatal(err)
-	}
+	program := pmg.Program(t)
 	ctx, interrupt := context.WithTimeout(t.Context(), 2*time.Second)
 	defer interrupt()
 	cmd := newDemoCommand()
 	var out, stderr bytes.Buffer
 	cmd.SetOut(&out)
 	cmd.SetErr(&stderr)
-	cmd.SetArgs([]string{"--seconds", "600", "--connections", "4", "--pmg", p.Path})
+	cmd.SetArgs([]string{"--seconds", "600", "--connections", "4", "--pmg", program.Path})
 	if err := cmd.ExecuteContext(ctx); err != nil || !strings.Contains(out.String(), "✓ messages     ") || !strings.Contains(out.String(), "  missing      0\n") {
 		t.Errorf("%v\n%s%s", err, &out, &stderr)
 	}
