@@ -143,7 +143,7 @@ func (m *Message) complete(s *scanner, now time.Time) {
 	wrong := s.wrongAt
 	if m.To == "" {
 		wrong("to", "missing", "must be given")
-	} else if digits, err := number.Clean(m.To); err != nil && hasHidden(m.To) { // other bad numbers are refused later, with the message
+	} else if digits, err := number.Clean(m.To); err != nil && hasHidden(m.To) { // other bad numbers are refused by intake
 		wrong("to", "bad-destination", "is not a phone number; use up to 20 digits, for example +46701234567 (%v)", err)
 	} else if err == nil {
 		m.To = digits
