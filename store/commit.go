@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"sync"
@@ -39,7 +40,7 @@ type writer struct {
 	record    []byte
 	number    uint64 // number of the last written record
 
-	octets atomic.Int64 // octets written to the journal since the memory table was last written
+	growth growth
 
 	writing  sync.Mutex // held while the pebble batch is filled, and while a request is carried out
 	broken   bool       // pebble has panicked, and may still hold its locks; may be read after ended is closed
@@ -47,19 +48,29 @@ type writer struct {
 	key      []byte
 	moves    mover
 	currents currents
+	tables   *noteWriter
 	dropped  uint64 // number of the last event that was dropped since the store was opened
 	requests chan request
 	results  chan error
 	ended    chan struct{}
 }
 
+// A growth counts how much was written to the journal.
+type growth struct {
+	most   int64        // flushOctets, or less in tests
+	octets atomic.Int64 // octets since the memory table was last written
+	frozen atomic.Int64 // octets since the notes in memory were last frozen
+}
+
 // newWriter makes a writer and starts its goroutine.
-func newWriter(r *reader, j journal.Journal, o Options) *writer {
+func newWriter(r *reader, j journal.Journal, n *noteWriter, o Options) *writer {
 	w := &writer{
 		db: r.db, reader: r, journal: j, monitor: r.monitor, summary: r.summary, noSync: o.noSync, young: r.young,
+		tables:   n,
 		requests: make(chan request), results: make(chan error), ended: make(chan struct{}), currents: currents{},
 	}
 	w.number = uint64(j.Status().Last)
+	w.growth.most = cmp.Or(o.flush, flushOctets)
 	w.moves.old = boundary{w.summary.marks.moved, w.summary.marks.movedID, w.summary.moved}
 	if w.moves.atOnce = o.atOnce; o.atOnce == 0 {
 		w.moves.atOnce = leaveAtOnce
@@ -121,23 +132,39 @@ func (w *writer) carryOut(r request) (err error) {
 	if r.batch {
 		err = w.db.Apply(w.batch, pebble.NoSync)
 	}
-	if w.octets.Load() > flushOctets {
+	if w.growth.octets.Load() > w.growth.most {
 		r.move, r.flush = max(r.move, newRound), true
 	}
 	if old := r.replays && r.changes.at < w.summary.get().applied; err == nil && !old { // old: pebble already has this batch
 		err = w.moveSome(r.move)
 	}
 	if err == nil && r.flush {
-		w.octets.Store(0)
+		w.growth.octets.Store(0)
+		w.freeze()
 		w.trim()
 		_, err = w.db.AsyncFlush()
 	}
 	return err
 }
 
-// flushOctets is how much is written to the journal before the memory table is written again. A
-// start replays about as much. The older files of the journal are then reused.
-const flushOctets = 16 << 20
+// flushOctets is how much is written to the journal before the memory table is written again. The older files of the journal
+// are then reused.
+const flushOctets = 64 << 20
+
+// notesOctets is how much memory the notes take when they are written to tables. They are written too when the journal has twice
+// flushOctets more. A start replays up to about three times flushOctets.
+const notesOctets = 16 << 20
+
+// freeze begins to write the notes in memory, if they are many.
+func (w *writer) freeze() {
+	if w.growth.frozen.Load() < 2*w.growth.most && w.reader.notes.Octets() < notesOctets {
+		return
+	}
+	if w.reader.notes.Freeze(w.summary.get().applied) {
+		w.growth.frozen.Store(0)
+	}
+	w.tables.begin()
+}
 
 // write writes a batch to the journal, and records the place in the batch. After an error of the
 // journal no later batch is accepted, because the contents of the disk are not known.
@@ -149,7 +176,8 @@ func (w *writer) write(b *Batch) error {
 		var n int
 		w.record, n = b.appendPiece(w.record[:0], first)
 		first += n
-		w.octets.Add(int64(len(w.record)))
+		w.growth.octets.Add(int64(len(w.record)))
+		w.growth.frozen.Add(int64(len(w.record)))
 		w.number++
 		var err error
 		at, err = w.journal.Write(journal.ID{Node: 1, Number: w.number}, w.record) // a journal on this machine has only one node
@@ -188,7 +216,7 @@ func (w *writer) apply(b *Batch) error {
 	w.newBatch()
 	before := w.summary.get().applied
 	m, lowest := w.summary.reckon(b)
-	if err := w.fill(b, m.movedID); err != nil {
+	if err := w.fill(b, m); err != nil {
 		return err
 	}
 	if w.batch.Count() > 0 && b.at > before { // otherwise pebble already has the batch
@@ -203,16 +231,16 @@ func (w *writer) apply(b *Batch) error {
 	return nil
 }
 
-// fill carries out the operations on young messages, and adds the others to pebble's batch.
-func (w *writer) fill(b *Batch, movedID uint64) error {
+// fill carries out the operations on young messages and notes, and adds the others to pebble's batch.
+func (w *writer) fill(b *Batch, m marks) error {
 	w.young.mu.Lock()
 	defer w.young.mu.Unlock()
 	w.currents.find(b)
 	for i, o := range b.ops {
-		if o.current && !w.currents.isLast(b, i) {
+		if o.current && !w.currents.isLast(b, i) || m.has(b, o) {
 			continue
 		}
-		if err := w.do(b, o, movedID); err != nil {
+		if err := w.do(b, o, m.movedID); err != nil {
 			return err
 		}
 	}
@@ -243,6 +271,7 @@ func (c currents) isLast(b *Batch, i int) bool { return *c[string(b.keyOf(b.ops[
 
 // setMarks adds the marks to pebble's batch.
 func (w *writer) setMarks(m marks) error {
+	m.noted = w.reader.notes.Written(m.applied)
 	w.key = m.append(append(w.key[:0], keyMarks))
 	return w.batch.Set(w.key[:1], w.key[1:], nil)
 }
@@ -255,7 +284,7 @@ func (w *writer) trim() {
 		return
 	}
 	if err == nil {
-		err = w.journal.Trim(m.moved)
+		err = w.journal.Trim(m.replayed())
 	}
 	if err == nil {
 		return
@@ -348,14 +377,11 @@ func (w *writer) do(b *Batch, o op, movedID uint64) error {
 		w.key[0] = keyState
 		return t.Delete(w.key, nil)
 	case opNote:
-		w.key = append(appendDay(w.key[:0], uint32(o.id)), b.keyOf(o)...)
-		return t.Set(w.key, b.valueOf(o), nil)
+		return w.reader.notes.Put(t, uint32(o.id), b.keyOf(o), b.valueOf(o))
 	case opErase:
-		w.key = append(appendDay(w.key[:0], uint32(o.id)), b.keyOf(o)...)
-		return t.Delete(w.key, nil)
+		return w.reader.notes.Remove(t, uint32(o.id), b.keyOf(o))
 	case opForgetBefore:
-		w.key = appendDay(appendDay(w.key[:0], 0), uint32(o.id))
-		return t.DeleteRange(w.key[:5], w.key[5:], nil)
+		return w.reader.notes.Forget(t, uint32(o.id))
 	case opEvent:
 		y.addEvent(o.id, b.valueOf(o))
 		return nil

@@ -9,11 +9,13 @@ import (
 	"hash"
 	"io"
 	"io/fs"
+	"slices"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"pmg/store/journal"
+	"pmg/store/notes"
 )
 
 // A Copy is a store with the changes that several nodes append to one journal. Each node has a
@@ -103,7 +105,7 @@ func readOrigin(fs vfs.FS, path string) (string, error) {
 }
 
 // Moved returns the place of the last record whose changes are all on disk.
-func (c *Copy) Moved() journal.Seq { return c.disk.summary.get().moved }
+func (c *Copy) Moved() journal.Seq { return c.disk.summary.get().replayed() }
 
 // List implements Lister.
 func (c *Copy) List(kind Kind, below uint64, since uint32, limit int, f func(*Listed) error) (uint64, error) {
@@ -138,49 +140,64 @@ func EmptyRecord() []byte {
 // Sum reads the whole store, and returns a hash of it and the place of the last record that the
 // store has.
 func (c *Copy) Sum() (at journal.Seq, sum string, err error) {
-	at, snapshot, err := c.snapshot()
+	at, view, err := c.view()
 	if err != nil {
 		return 0, "", err
 	}
-	defer snapshot.Close()
+	defer view.Close()
 	h := sha256.New()
-	for _, kind := range []byte{keyNote, keyEvent, keyMessage, keyState} {
-		if err := c.addSum(h, snapshot, kind); err != nil {
+	for _, day := range view.Days() {
+		begin := appendDay(nil, day)
+		err := view.Each(day, nil, nil, func(key, value []byte) error {
+			addSum(h, append(slices.Clip(begin), key...), value)
+			return nil
+		})
+		if err != nil {
+			return 0, "", err
+		}
+	}
+	for _, kind := range []byte{keyEvent, keyMessage, keyState} {
+		if err := c.addSums(h, view.Reader(), kind); err != nil {
 			return 0, "", err
 		}
 	}
 	return at, hex.EncodeToString(h.Sum(nil)[:8]), nil
 }
 
-// snapshot returns a snapshot of the store, and the place of the last record that the snapshot has.
-func (c *Copy) snapshot() (journal.Seq, *pebble.Snapshot, error) {
+// view returns the store at one moment, and the place of the last record that it has.
+func (c *Copy) view() (journal.Seq, *notes.View, error) {
 	w := c.disk.writer
 	w.writing.Lock()
 	defer w.writing.Unlock()
 	if err := w.ask(request{move: everything}); err != nil {
 		return 0, nil, err
 	}
-	return c.disk.summary.get().applied, c.disk.db.NewSnapshot(), nil
+	return c.disk.summary.get().applied, c.disk.reader.notes.View(), nil
 }
 
-// addSum adds the keys and values of a kind to the hash.
-func (c *Copy) addSum(h hash.Hash, from pebble.Reader, kind byte) error {
+// addSums adds the keys and values of a kind to the hash.
+func (c *Copy) addSums(h hash.Hash, from pebble.Reader, kind byte) error {
 	it, err := from.NewIter(&pebble.IterOptions{LowerBound: []byte{kind}, UpperBound: []byte{kind + 1}})
 	if err != nil {
 		return c.disk.monitor.readError(err)
 	}
 	defer it.Close()
-	var length [8]byte
 	for ok := it.First(); ok; ok = it.Next() {
 		value, err := it.ValueAndErr()
 		if err != nil {
 			return c.disk.monitor.readError(err)
 		}
-		binary.BigEndian.PutUint32(length[:], uint32(len(it.Key())))
-		binary.BigEndian.PutUint32(length[4:], uint32(len(value)))
-		_, _ = h.Write(length[:]) // a hash never returns an error
-		_, _ = h.Write(it.Key())
-		_, _ = h.Write(value)
+		addSum(h, it.Key(), value)
 	}
 	return c.disk.monitor.readError(it.Error())
+}
+
+// addSum adds a key and its value to the hash.
+func addSum(h hash.Hash, key, value []byte) {
+	var length [8]byte
+	binary.BigEndian.PutUint32(length[:], uint32(len(key)))
+	binary.BigEndian.PutUint32(length[4:], uint32(len(value)))
+	_, _ = h.Write(length[:]) // a hash never returns an error
+	_, _ = h.Write(key)
+	_, _ = h.Write(value)
 }

@@ -30,7 +30,7 @@ type copier struct {
 func (c *copier) open() {
 	c.t.Helper()
 	c.journal = shared.New(c.inner, c.node)
-	o := Options{FS: c.fs, Log: zerolog.Nop(), Journal: c.journal, Origin: "J", atOnce: 3, memTable: 64 << 10}
+	o := Options{FS: c.fs, Log: zerolog.Nop(), Journal: c.journal, Origin: "J", atOnce: 3, memTable: 64 << 10, flush: 2 << 10, tables: 3}
 	var err error
 	if c.copy, err = OpenCopy(cmp.Or(c.dir, "store"), o); err != nil {
 		c.t.Fatal(err)

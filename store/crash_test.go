@@ -14,7 +14,7 @@ const crashes = 5
 func TestCrash(t *testing.T) {
 	t.Parallel()
 	eachSeed(t, crashSeeds, func(t *testing.T, seed uint64) {
-		if d := crashOften(t, seed, Options{segment: 16 << 10, atOnce: 2}); d != "" {
+		if d := crashOften(t, seed, Options{segment: 16 << 10, atOnce: 2, flush: 4 << 10, tables: 3}); d != "" {
 			t.Error(d)
 		}
 	})
@@ -25,7 +25,7 @@ func TestCrashUnsynced(t *testing.T) {
 	t.Parallel()
 	var lost atomic.Int64
 	eachSeed(t, crashSeeds/10, func(t *testing.T, seed uint64) {
-		if d := crashOften(t, seed, Options{segment: 16 << 10, atOnce: 2, noSync: true}); d != "" {
+		if d := crashOften(t, seed, Options{segment: 16 << 10, atOnce: 2, flush: 4 << 10, tables: 3, noSync: true}); d != "" {
 			t.Log(d)
 			lost.Add(1)
 		}

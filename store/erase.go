@@ -3,13 +3,10 @@ package store
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/cockroachdb/pebble/v2"
 )
 
 // An Eraser is a store from which single notes are removed for good.
@@ -53,41 +50,35 @@ func (e *diskEraser) EachNote(ctx context.Context, f func(*Note) error) error {
 	if err := e.disk.monitor.failure(); err != nil {
 		return err
 	}
-	it, err := e.disk.db.NewIter(&pebble.IterOptions{LowerBound: []byte{keyNote}, UpperBound: []byte{keyNote + 1}})
-	if err != nil {
-		return e.disk.monitor.readError(err)
-	}
-	defer it.Close()
-	for ok := it.First(); ok; ok = it.Next() {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		value, err := it.ValueAndErr()
-		if err != nil {
-			return e.disk.monitor.readError(err)
-		}
-		key := it.Key()
-		if kind, rest, ok := bytes.Cut(key[min(5, len(key)):], []byte{0}); ok {
-			if err := f(&Note{Kind(kind), rest, value, binary.BigEndian.Uint32(key[1:])}); err != nil {
+	view := e.disk.reader.notes.View()
+	defer view.Close()
+	for _, day := range view.Days() {
+		err := view.Each(day, nil, nil, func(key, value []byte) error {
+			if err := ctx.Err(); err != nil {
 				return err
 			}
+			if kind, rest, ok := bytes.Cut(key, []byte{0}); ok {
+				return f(&Note{Kind(kind), rest, value, day})
+			}
+			return nil
+		})
+		if err != nil {
+			return err
 		}
 	}
-	return e.disk.monitor.readError(it.Error())
+	return nil
 }
 
 // IsStill implements Eraser.
 func (e *diskEraser) IsStill(v *Note) (bool, error) {
-	key := appendNote(binary.BigEndian.AppendUint32([]byte{keyNote}, v.Day), v.Kind, v.Key)
-	value, closer, err := e.disk.db.Get(key)
-	if errors.Is(err, pebble.ErrNotFound) {
-		return false, nil
-	}
-	if err != nil {
-		return false, e.disk.monitor.readError(err)
-	}
-	defer closer.Close()
-	return bytes.Equal(value, v.Value), nil
+	view := e.disk.reader.notes.View()
+	defer view.Close()
+	key, is := appendNote(nil, v.Kind, v.Key), false
+	err := view.Each(v.Day, key, append(slices.Clip(key), 0), func(_, value []byte) error {
+		is = bytes.Equal(value, v.Value)
+		return nil
+	})
+	return is, err
 }
 
 // A wiper is a journal that can overwrite files which are not needed any more.
@@ -108,6 +99,15 @@ func (e *diskEraser) Purge(ctx context.Context, change func() error) error {
 	err := change()
 	if err == nil {
 		err = e.disk.move()
+	}
+	if err == nil {
+		err = e.disk.noteWriter.writeAll(e.disk.summary.get().applied)
+	}
+	if err == nil {
+		err = e.disk.reader.notes.MergeAll(ctx)
+	}
+	if err == nil {
+		err = e.disk.writeMarks()
 	}
 	if err == nil {
 		err = e.disk.flush()
@@ -131,7 +131,7 @@ func (e *diskEraser) compact(ctx context.Context) error {
 	done := make(chan error, 1)
 	go func() {
 		var err error
-		for _, kind := range []byte{keyNote, keyEvent, keyMessage, keyState} {
+		for _, kind := range []byte{keyNote, keyTimed, keyEvent, keyMessage, keyState} {
 			err = errors.Join(err, e.disk.db.Compact(ctx, []byte{kind}, []byte{kind + 1}, false))
 		}
 		done <- err

@@ -84,7 +84,7 @@ func TestFullDiskWaits(t *testing.T) {
 		}
 		return nil
 	})
-	s, err := Open("data", Options{FS: errorfs.Wrap(vfs.NewMem(), disk), memTable: 16 << 10, retryPause: time.Millisecond})
+	s, err := Open("data", Options{FS: errorfs.Wrap(vfs.NewMem(), disk), memTable: 16 << 10, flush: 8 << 20, retryPause: time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -198,7 +198,11 @@ func (g *guard) Link(old, name string) error {
 	if !g.belongs(name) {
 		return g.others.Link(old, name)
 	}
-	return g.table(g.FS.Link(old, name))
+	err := g.table(g.FS.Link(old, name))
+	if err == nil {
+		g.files.add(name)
+	}
+	return err
 }
 
 func (g *guard) Rename(old, name string) error {

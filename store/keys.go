@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"pmg/store/journal"
+	"pmg/store/notes"
 )
 
 // formatVersion is the version of the layout below.
@@ -17,12 +18,12 @@ import (
 //	w                             marks
 //	m <id>                        record of a message, written once
 //	s <id>                        its state, if Keep has stored one
-//	d <day> <kind> 0 <key>        a note; day in 4 octets
+//	d, x                          a note (package notes)
 //	e <number>                    an event
 //
 // Format 1 had no journal, but pebble's log. Format 2 had no file that names the newest segment of the journal, and no texts in
-// ISO 8859-5 or -8: a program that knows neither must not write to a store of format 3.
-const formatVersion = 3
+// ISO 8859-5 or -8. Format 3 had no tables of notes. A program that does not know these must not write to a store that has them.
+const formatVersion = 4
 
 // leastRepaired is the oldest format that Repair can read.
 const leastRepaired = 2
@@ -32,8 +33,9 @@ const (
 	keyMarks   = 'w'
 	keyMessage = 'm'
 	keyState   = 's'
-	keyNote    = 'd'
+	keyNote    = notes.Plain
 	keyEvent   = 'e'
+	keyTimed   = notes.Timed
 )
 
 // noID is higher than the ids of all messages.
@@ -58,16 +60,8 @@ func appendDay(b []byte, day uint32) []byte {
 	return binary.BigEndian.AppendUint32(append(b, keyNote), day)
 }
 
-// dayOf returns the day in the key of a note. It returns false if the key has no day.
-func dayOf(key []byte) (uint32, bool) {
-	if len(key) < 5 {
-		return 0, false
-	}
-	return binary.BigEndian.Uint32(key[1:]), true
-}
-
 // Forever is the day of notes that are never removed.
-const Forever = math.MaxUint32 >> 1
+const Forever = notes.Forever
 
 // appendNote appends the kind and the key of a note, which follow the day in the note's key on
 // disk.
@@ -84,12 +78,25 @@ type marks struct {
 	applied  journal.Seq // place of the last record that was carried out
 	moved    journal.Seq // pebble has all changes of the records up to this place; a start replays the later records
 	movedID  uint64      // pebble has the messages up to this id; messages with higher ids are young
+	noted    journal.Seq // the tables of notes have the notes of the records up to this place; a start replays the later ones
 }
 
 const (
-	marksLen       = 48
+	marksLen       = 56
+	marksOfFormat3 = 48 // without noted
 	marksOfFormat1 = 24 // only the first three fields
 )
+
+// has reports whether pebble has the change of an operation, as far as it is not in a batch of pebble.
+func (m marks) has(b *Batch, o op) bool {
+	if isNote := o.kind == opNote || o.kind == opErase || o.kind == opForgetBefore; isNote {
+		return b.at <= m.noted
+	}
+	return b.at <= m.moved
+}
+
+// replayed returns the place behind which a start replays the records of the journal.
+func (m marks) replayed() journal.Seq { return min(m.moved, m.noted) }
 
 func (m marks) append(b []byte) []byte {
 	b = binary.BigEndian.AppendUint64(b, m.low)
@@ -97,13 +104,14 @@ func (m marks) append(b []byte) []byte {
 	b = binary.BigEndian.AppendUint64(b, uint64(m.messages))
 	b = binary.BigEndian.AppendUint64(b, uint64(m.applied))
 	b = binary.BigEndian.AppendUint64(b, uint64(m.moved))
-	return binary.BigEndian.AppendUint64(b, m.movedID)
+	b = binary.BigEndian.AppendUint64(b, m.movedID)
+	return binary.BigEndian.AppendUint64(b, uint64(m.noted))
 }
 
 var errMarks = errors.New("the entry w has a wrong length")
 
 func decodeMarks(b []byte) (marks, error) {
-	if len(b) != marksLen && len(b) != marksOfFormat1 {
+	if len(b) != marksLen && len(b) != marksOfFormat3 && len(b) != marksOfFormat1 {
 		return marks{}, errMarks
 	}
 	m := marks{
@@ -112,10 +120,14 @@ func decodeMarks(b []byte) (marks, error) {
 		messages: int64(binary.BigEndian.Uint64(b[16:])),
 	}
 	m.movedID = m.last
-	if len(b) == marksLen {
+	if len(b) != marksOfFormat1 {
 		m.applied = journal.Seq(binary.BigEndian.Uint64(b[24:]))
 		m.moved = journal.Seq(binary.BigEndian.Uint64(b[32:]))
 		m.movedID = binary.BigEndian.Uint64(b[40:])
+		m.noted = m.applied
+	}
+	if len(b) == marksLen {
+		m.noted = journal.Seq(binary.BigEndian.Uint64(b[48:]))
 	}
 	return m, nil
 }

@@ -4,9 +4,12 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/cockroachdb/pebble/v2"
+
+	"pmg/store/notes"
 )
 
 // A Lister is a store that can list all messages in the order of their ids. A store that is not
@@ -31,15 +34,27 @@ type Listed struct {
 // from the highest id down.
 type listing struct {
 	store *reader
-	view  *pebble.Snapshot
+	view  *notes.View
 	at    []cursor // cursors of the messages, and of the notes of each day, the latest first
 }
 
-// A cursor is an iterator and the id at its position. The id is 0 if the iterator is at no id.
+// A walker goes through keys backwards.
+type walker interface {
+	Last() bool
+	Prev() bool
+	Key() []byte
+	Error() error
+	Close() error
+}
+
+// A cursor is a walker and the id at its position. The id is 0 if the walker is at no id.
 type cursor struct {
-	*pebble.Iterator
-	prefix int // octets of a key in front of the id
-	id     uint64
+	walker
+	messages *pebble.Iterator // the walker, over messages; nil: it is over notes
+	notes    *notes.Cursor    // the walker, over notes of a day; nil: it is over messages
+	day      uint32
+	prefix   int // octets of a key in front of the id
+	id       uint64
 }
 
 // found records the id at the iterator's position, and skips keys that do not end with an id.
@@ -58,16 +73,15 @@ func (r *reader) List(kind Kind, below uint64, since uint32, limit int, f func(*
 	if err := r.monitor.failure(); err != nil {
 		return 0, err
 	}
-	days := r.summary.noteDays()
 	if below == 0 {
 		below = noID
 	}
-	l := &listing{store: r, view: r.db.NewSnapshot()}
+	l := &listing{store: r, view: r.notes.View()}
 	defer l.close()
-	err = l.open([]byte{keyMessage}, below)
-	for _, day := range slices.Backward(days) {
+	err = l.openMessages(below)
+	for _, day := range slices.Backward(l.view.Days()) {
 		if err == nil && day >= since {
-			err = l.open(appendNote(appendDay(nil, day), kind, nil), below)
+			err = l.openNotes(day, appendNote(nil, kind, nil), below)
 		}
 	}
 	if err == nil {
@@ -79,18 +93,31 @@ func (r *reader) List(kind Kind, below uint64, since uint32, limit int, f func(*
 	return last, nil
 }
 
-// open opens a cursor over the keys that consist of a prefix and an id below below.
-func (l *listing) open(prefix []byte, below uint64) error {
-	it, err := l.view.NewIter(
-		&pebble.IterOptions{LowerBound: prefix, UpperBound: binary.BigEndian.AppendUint64(slices.Clone(prefix), below)},
+// openMessages opens a cursor over the messages with ids below below.
+func (l *listing) openMessages(below uint64) error {
+	it, err := l.view.Reader().NewIter(
+		&pebble.IterOptions{LowerBound: []byte{keyMessage}, UpperBound: appendKey(nil, keyMessage, below)},
 	)
 	if err != nil {
 		return err
 	}
-	c := cursor{Iterator: it, prefix: len(prefix)}
-	c.found(it.Last())
-	l.at = append(l.at, c)
+	l.add(cursor{walker: it, messages: it, prefix: 1})
 	return nil
+}
+
+// openNotes opens cursors over the notes of a day with keys that consist of a prefix and an id below below.
+func (l *listing) openNotes(day uint32, prefix []byte, below uint64) error {
+	all, err := l.view.Open(day, prefix, binary.BigEndian.AppendUint64(slices.Clone(prefix), below))
+	for _, c := range all {
+		l.add(cursor{walker: c, notes: c, day: day, prefix: len(prefix)})
+	}
+	return err
+}
+
+// add adds a cursor, at its last id.
+func (l *listing) add(c cursor) {
+	c.found(c.Last())
+	l.at = append(l.at, c)
 }
 
 func (l *listing) close() {
@@ -114,13 +141,16 @@ func (l *listing) walk(limit int, f func(*Listed) error) (last uint64, err error
 		case limit == 0:
 			return last, l.fault()
 		}
-		if err = l.read(&e); err == nil {
+		there, err := l.read(&e)
+		if err == nil && there {
 			err = f(&e)
 		}
 		if err != nil {
 			return 0, err
 		}
-		last = e.ID
+		if last = e.ID; !there {
+			limit++
+		}
 		for i := range l.at {
 			if c := &l.at[i]; c.id == last {
 				c.found(c.Prev())
@@ -129,28 +159,44 @@ func (l *listing) walk(limit int, f func(*Listed) error) (last uint64, err error
 	}
 }
 
-// read reads the message, or the note, with the id of e. It reads from the first cursor whose
-// position has this id.
-func (l *listing) read(e *Listed) (err error) {
+// read reads the message, or the note, with the id of e. It returns false if all notes with the id were removed.
+func (l *listing) read(e *Listed) (there bool, err error) {
 	if l.at[0].id != e.ID {
-		at := slices.IndexFunc(l.at, func(c cursor) bool { return c.id == e.ID })
-		e.Note, err = l.at[at].ValueAndErr()
-		return err
+		return l.readNote(e)
 	}
-	if e.Record, err = l.at[0].ValueAndErr(); err == nil {
+	if e.Record, err = l.at[0].messages.ValueAndErr(); err == nil {
 		err = l.store.open(e.ID, &e.Record)
 	}
 	if err != nil || !l.store.summary.states.maybe(e.ID) {
-		return err
+		return true, err
 	}
-	state, closer, err := l.view.Get(appendKey(nil, keyState, e.ID))
+	state, closer, err := l.view.Reader().Get(appendKey(nil, keyState, e.ID))
 	if errors.Is(err, pebble.ErrNotFound) {
-		return nil
+		return true, nil
 	}
 	if err == nil {
 		e.State, err = slices.Clone(state), closer.Close()
 	}
-	return err
+	return true, err
+}
+
+// readNote reads the note with the id of e from the first cursor that has it, unless it was removed: then the first of an
+// earlier day counts.
+func (l *listing) readNote(e *Listed) (there bool, err error) {
+	removed := uint32(math.MaxUint32) // day whose note was removed
+	for i := range l.at {
+		c := &l.at[i]
+		if c.id != e.ID || c.day == removed {
+			continue
+		}
+		value, gone, err := c.notes.Value()
+		if err != nil || !gone {
+			e.Note = value
+			return true, err
+		}
+		removed = c.day
+	}
+	return false, nil
 }
 
 // fault returns the error of a cursor that has failed, or nil.

@@ -20,6 +20,7 @@ import (
 
 	"pmg/store/ballast"
 	"pmg/store/journal"
+	"pmg/store/notes"
 	"pmg/store/seal"
 )
 
@@ -45,6 +46,8 @@ type Options struct {
 	atOnce     uint32        // for tests; 0: leaveAtOnce
 	retryPause time.Duration // for tests; 0: a second
 	memTable   uint64        // for tests, so that tables are written often; 0: memTableSize
+	flush      int64         // for tests; 0: flushOctets
+	tables     int           // for tests; 0: as many small tables of notes as the package notes has at most
 }
 
 // The settings of pebble. They were measured with batches of 1 to 1,000 messages.
@@ -80,6 +83,7 @@ type durable struct {
 	*reader           // implements Index
 	journal    journal.Journal
 	writer     *writer
+	noteWriter *noteWriter
 	tidier     *tidier
 }
 
@@ -154,12 +158,16 @@ func (s *durable) openLocked(o Options) error {
 	for _, name := range names {
 		s.guard.files.add(name)
 	}
-	db, err := s.openPebble(s.settings(o))
+	settings := s.settings(o)
+	db, err := s.openPebble(settings)
 	if err != nil {
 		return err
 	}
-	s.reader = &reader{db, newYoung(), s.monitor, &s.summary, sealer}
+	s.reader = &reader{db: db, young: newYoung(), monitor: s.monitor, summary: &s.summary, sealer: sealer}
 	if err = s.load(); err == nil {
+		s.reader.notes, err = notes.Open(db, settings, s.monitor.dir, s.summary.marks.noted, o.tables, s.monitor.readError)
+	}
+	if err == nil {
 		err = s.openJournal(o)
 	}
 	if err != nil {
@@ -167,7 +175,8 @@ func (s *durable) openLocked(o Options) error {
 		_ = db.Close()
 		return err
 	}
-	s.writer = newWriter(s.reader, s.journal, o)
+	s.noteWriter = &noteWriter{notes: s.reader.notes, monitor: s.monitor}
+	s.writer = newWriter(s.reader, s.journal, s.noteWriter, o)
 	s.tidier = &tidier{reader: s.reader, writer: s.writer, monitor: s.monitor, summary: &s.summary}
 	if o.Journal != nil {
 		return nil // the user of a copy replays the journal
@@ -294,9 +303,6 @@ func (s *durable) load() error {
 			return err
 		}
 	}
-	if s.summary.days, err = s.findDays(); err != nil {
-		return err
-	}
 	if s.summary.event, err = s.lastEvent(); err != nil {
 		return err
 	}
@@ -399,6 +405,7 @@ func (s *durable) Tidy() {
 	if err := s.writer.askAlone(request{move: newRound}); err == nil {
 		_ = s.writer.leaveRest() // the store reports a fault itself
 	}
+	s.noteWriter.tryAgain()
 	s.tidier.tidy()
 	s.writer.trim()
 }
@@ -456,6 +463,12 @@ func (s *durable) Backup(dir string) error {
 	}
 	err := s.move()
 	if err == nil {
+		err = s.noteWriter.writeAll(s.summary.get().applied)
+	}
+	if err == nil {
+		err = s.writeMarks()
+	}
+	if err == nil {
 		err = s.flush()
 	}
 	if err == nil {
@@ -479,6 +492,8 @@ func (s *durable) Backup(dir string) error {
 func (s *durable) Close() error {
 	if s.monitor.fault.get() == nil {
 		_ = s.move() // after an error the next start replays the journal
+		s.reader.notes.End()
+		_ = s.noteWriter.writeAll(s.summary.get().applied)
 		s.tidier.seek()
 		_ = s.writeMarks()
 	}
@@ -497,7 +512,7 @@ func (s *durable) Close() error {
 
 // closeAll closes what openLocked has opened. closed is false if that was not possible.
 func (s *durable) closeAll() (closed bool, err error) {
-	if !s.writer.stop() {
+	if !s.writer.stop() || !s.noteWriter.stop() {
 		return false, nil
 	}
 	err = s.journal.Close()

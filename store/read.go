@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"math"
 
+	"pmg/store/notes"
 	"pmg/store/seal"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -18,6 +18,7 @@ type reader struct {
 	monitor *monitor
 	summary *summary
 	sealer  *seal.Sealer // nil: messages are not encrypted
+	notes   *notes.Notes
 }
 
 // open decrypts the record of a message, in place of record.
@@ -97,28 +98,6 @@ func (r *reader) flushed() (m marks, err error) {
 		return m, r.monitor.readError(err)
 	}
 	return decodeMarks(value)
-}
-
-// findDays returns the days for which there are notes.
-func (r *reader) findDays() ([]uint32, error) {
-	it, err := r.db.NewIter(&pebble.IterOptions{LowerBound: []byte{keyNote}, UpperBound: []byte{keyNote + 1}})
-	if err != nil {
-		return nil, r.monitor.readError(err)
-	}
-	defer it.Close()
-	var days []uint32
-	for ok := it.First(); ok; {
-		day, known := dayOf(it.Key())
-		if !known {
-			return nil, fmt.Errorf("%w: the key %q is too short", ErrDamaged, it.Key())
-		}
-		days = append(days, day)
-		if day == math.MaxUint32 {
-			break
-		}
-		ok = it.SeekGE(appendDay(nil, day+1))
-	}
-	return days, r.monitor.readError(it.Error())
 }
 
 func (r *reader) Get(id uint64, e *Entry) (bool, error) {
@@ -220,60 +199,44 @@ func (r *reader) scan(from uint64, limit int, f func(*Entry) error) (next uint64
 
 func (r *reader) LastID() uint64 { return r.summary.get().last }
 
-// Lookup implements Index. It searches the latest day first.
+// Lookup implements Index.
 func (r *reader) Lookup(kind Kind, key []byte) ([]byte, bool, error) {
 	if err := r.monitor.failure(); err != nil {
 		return nil, false, err
 	}
-	days := r.summary.noteDays()
-	for i := len(days) - 1; i >= 0; i-- {
-		value, ok, err := r.get(appendNote(appendDay(nil, days[i]), kind, key))
-		if err != nil {
-			return nil, false, fmt.Errorf("cannot look up id %q of %s: %w", key, kind, err)
-		}
-		if ok {
-			return value, true, nil
-		}
+	value, ok, err := r.notes.Lookup(appendNote(nil, kind, key))
+	if err != nil {
+		return nil, false, fmt.Errorf("cannot look up id %q of %s: %w", key, kind, err)
 	}
-	return nil, false, nil
+	return value, ok, nil
 }
+
+// errEnough ends a walk over notes.
+var errEnough = errors.New("enough notes were passed")
 
 func (r *reader) Notes(kind Kind, from []byte, limit int, f func(key, value []byte) error) error {
 	if err := r.monitor.failure(); err != nil {
 		return err
 	}
-	days := r.summary.noteDays()
-	for _, day := range days {
-		n, err := r.notesOf(day, kind, from, limit, f)
-		if limit -= n; err != nil || limit <= 0 {
+	view := r.notes.View()
+	defer view.Close()
+	begin := appendNote(nil, kind, nil)
+	end := append(append([]byte(nil), begin[:len(begin)-1]...), 1) // behind the NUL that ends the kind
+	for _, day := range view.Days() {
+		err := view.Each(day, append(append([]byte(nil), begin...), from...), end, func(key, value []byte) error {
+			if limit--; limit < 0 {
+				return errEnough
+			}
+			return f(key[len(begin):], value)
+		})
+		if errors.Is(err, errEnough) {
+			return nil
+		}
+		if err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// notesOf passes the notes of one day, as Notes does. It returns how many there were.
-func (r *reader) notesOf(
-	day uint32, kind Kind, from []byte, limit int, f func(key, value []byte) error,
-) (n int, err error) {
-	begin := appendNote(appendDay(nil, day), kind, nil)
-	end := append(append([]byte(nil), begin[:len(begin)-1]...), 1) // the end of the range: behind the NUL that ends the kind
-	it, err := r.db.NewIter(&pebble.IterOptions{LowerBound: append(append([]byte(nil), begin...), from...), UpperBound: end})
-	if err != nil {
-		return 0, r.monitor.readError(err)
-	}
-	defer it.Close()
-	for ok := it.First(); ok && n < limit; ok = it.Next() {
-		value, err := it.ValueAndErr()
-		if err != nil {
-			return n, r.monitor.readError(err)
-		}
-		if err := f(it.Key()[len(begin):], value); err != nil {
-			return n, err
-		}
-		n++
-	}
-	return n, r.monitor.readError(it.Error())
 }
 
 // lastEvent returns the highest number of an event, or 0 if there are none.

@@ -19,6 +19,7 @@ import (
 
 	"pmg/sms"
 	"pmg/store/journal"
+	"pmg/store/notes"
 	"pmg/store/seal"
 )
 
@@ -48,8 +49,10 @@ func (r *Report) count(key, value []byte) {
 		if _, err := DecodeState(value); err != nil {
 			r.fault("state %x: %v", key[1:], err)
 		}
-	case keyNote:
-		r.Mappings++
+	case keyNote, keyTimed: // countAll counts the notes
+		if !notes.IsKey(key) {
+			r.fault("the key %q has a wrong length", key)
+		}
 	case keyEvent:
 		r.Events++
 	case keyMarks:
@@ -79,7 +82,29 @@ func (r *Report) countAll(of pebble.Reader) error {
 		}
 		r.count(it.Key(), value)
 	}
-	return it.Error()
+	if err := it.Error(); err != nil {
+		return err
+	}
+	return r.countNotes(of)
+}
+
+// countNotes counts the notes of a database.
+func (r *Report) countNotes(of pebble.Reader) error {
+	found, err := notes.Find(of, func(err error) error { return err })
+	if err != nil {
+		return err
+	}
+	view := found.View()
+	for _, day := range view.Days() {
+		err := view.Each(day, nil, nil, func(_, _ []byte) error {
+			r.Mappings++
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (r *Report) message(key, value []byte) {
@@ -129,7 +154,7 @@ func (s *durable) checkAll(r *Report) error {
 	if err := db.CheckLevels(nil); err != nil {
 		return err
 	}
-	s.reader = &reader{db, newYoung(), s.monitor, &s.summary, nil}
+	s.reader = &reader{db: db, young: newYoung(), monitor: s.monitor, summary: &s.summary}
 	changes := db.NewIndexedBatch() // the changes that only the journal has
 	defer changes.Close()
 	if err := s.checkJournal(changes); err != nil {
@@ -164,7 +189,7 @@ func (s *durable) checkJournal(changes *pebble.Batch) error {
 		return fmt.Errorf("record %d of the journal: %w", seq, err)
 	})
 	if err == nil && len(damages) > 0 {
-		err = s.damaged(damages[0], m.moved)
+		err = s.damaged(damages[0], m.replayed())
 	}
 	return err
 }

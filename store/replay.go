@@ -9,6 +9,7 @@ import (
 
 	"pmg/store/journal"
 	"pmg/store/journal/file"
+	"pmg/store/notes"
 )
 
 // journalDir is the name of the journal's directory in the directory of the store.
@@ -23,8 +24,8 @@ func (s *durable) openJournal(o Options) (err error) {
 		return err
 	}
 	s.journal, err = file.Open(s.guard.FS, s.journalDir(),
-		file.Options{After: s.summary.marks.moved, Segment: o.segment})
-	return s.damaged(err, s.summary.marks.moved)
+		file.Options{After: s.summary.marks.replayed(), Segment: o.segment})
+	return s.damaged(err, s.summary.marks.replayed())
 }
 
 // damaged marks an error as damage if it means damage of the journal. applied is the place up to
@@ -43,7 +44,8 @@ func (s *durable) damaged(err error, applied journal.Seq) error {
 // replay carries out the records of the journal whose changes pebble does not have on disk.
 func (s *durable) replay() error {
 	var b Batch
-	err := s.journal.Follow(s.summary.marks.moved, func(seq journal.Seq, _ journal.ID, record []byte) error {
+	from := s.summary.marks.replayed()
+	err := s.journal.Follow(from, func(seq journal.Seq, _ journal.ID, record []byte) error {
 		whole, err := b.readPiece(record)
 		if err == nil && whole {
 			b.at = seq
@@ -54,7 +56,7 @@ func (s *durable) replay() error {
 		}
 		return nil
 	})
-	return s.damaged(err, s.summary.marks.moved)
+	return s.damaged(err, from)
 }
 
 // A redo carries out the changes of a store's journal for a check or a repair, without opening the
@@ -83,8 +85,12 @@ func redoInto(
 ) ([]*file.Damage, error) {
 	s := &summary{moved: noID} // each event may be in a table
 	s.states.upTo = noID       // each state may be in a table
+	found, err := notes.Find(db, func(err error) error { return err })
+	if err != nil {
+		return nil, err
+	}
 	r := &redo{
-		writer: writer{young: newYoung(), summary: s, batch: db.NewBatch()},
+		writer: writer{young: newYoung(), summary: s, batch: db.NewBatch(), reader: &reader{notes: found}},
 		marks:  m, to: to, before: true, gone: map[uint64]bool{},
 	}
 	defer r.writer.batch.Close()
@@ -98,7 +104,7 @@ func redoInto(
 		}
 		return nil
 	}
-	damages, err := file.Salvage(fs, fs.PathJoin(dir, journalDir), m.moved, again)
+	damages, err := file.Salvage(fs, fs.PathJoin(dir, journalDir), m.replayed(), again)
 	if err == nil {
 		err = r.end()
 	}
@@ -112,11 +118,12 @@ func (r *redo) do(seq journal.Seq) error {
 	} else if err := r.remove(); err != nil {
 		return err
 	}
-	if seq <= r.marks.moved {
-		return nil
-	}
 	r.writer.batch.Reset()
+	r.batch.at = seq
 	for _, o := range r.batch.ops {
+		if r.marks.has(&r.batch, o) {
+			continue
+		}
 		if err := r.writer.do(&r.batch, o, r.marks.movedID); err != nil {
 			return err
 		}
@@ -159,7 +166,7 @@ func (r *redo) remove() error {
 	if err := r.to.DeleteRange(appendKey(nil, keyEvent, 0), appendKey(nil, keyEvent, r.dropped+1), nil); err != nil {
 		return err
 	}
-	return r.to.DeleteRange(appendDay(nil, 0), appendDay(nil, r.day), nil)
+	return r.writer.reader.notes.Forget(r.to, r.day)
 }
 
 // end adds the young messages and events to the batch.
@@ -173,7 +180,10 @@ func (r *redo) end() error {
 			return err
 		}
 	}
-	if _, err := r.writer.addEvents(noID); err != nil || r.writer.batch.Empty() {
+	if _, err := r.writer.addEvents(noID); err != nil {
+		return err
+	}
+	if err := r.writer.reader.notes.AppendTo(r.writer.batch); err != nil || r.writer.batch.Empty() {
 		return err
 	}
 	return r.to.Apply(r.writer.batch, nil)

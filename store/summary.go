@@ -1,7 +1,6 @@
 package store
 
 import (
-	"slices"
 	"sync"
 	"sync/atomic"
 )
@@ -12,10 +11,9 @@ type summary struct {
 
 	mu     sync.Mutex // guards the fields below
 	marks  marks
-	lowPut uint64   // lowest id put since watchPuts was called
-	days   []uint32 // sorted days for which there are notes
-	event  uint64   // number of the last committed event
-	moved  uint64   // number of the last event that was moved to pebble
+	lowPut uint64 // lowest id put since watchPuts was called
+	event  uint64 // number of the last committed event
+	moved  uint64 // number of the last event that was moved to pebble
 }
 
 // get returns the marks.
@@ -23,13 +21,6 @@ func (s *summary) get() marks {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.marks
-}
-
-// noteDays returns the sorted days for which there are notes.
-func (s *summary) noteDays() []uint32 {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.days
 }
 
 // lastEvent returns the number of the last event that was committed.
@@ -116,15 +107,7 @@ func (s *summary) settle(b *Batch, m marks, lowest uint64) {
 	s.marks.last, s.marks.messages, s.marks.applied = m.last, m.messages, m.applied
 	s.marks.low, s.lowPut = min(s.marks.low, lowest), min(s.lowPut, lowest)
 	for _, o := range b.ops {
-		switch o.kind {
-		case opNote:
-			if at, known := slices.BinarySearch(s.days, uint32(o.id)); !known {
-				s.days = slices.Insert(slices.Clone(s.days), at, uint32(o.id))
-			}
-		case opForgetBefore:
-			at, _ := slices.BinarySearch(s.days, uint32(o.id))
-			s.days = s.days[at:]
-		case opEvent:
+		if o.kind == opEvent {
 			s.event = max(s.event, o.id)
 		}
 	}
