@@ -94,7 +94,7 @@ func networkMetrics() []metric {
 // NumberList is the status of a register of numbers.
 type NumberList struct {
 	Name    string `json:"name"`
-	Entries int    `json:"entries" metric:"entries" help:"Numbers, prefixes and names of the list's file."`
+	Entries int    `json:"entries" metric:"entries" help:"Entries of the list's file: numbers, prefixes and names."`
 	Added   int64  `json:"added" metric:"added" help:"Numbers that were added to the list beside its file: by opt-outs and by pmg list add."`
 	Removed int64  `json:"removed" metric:"removed" help:"Numbers that were removed from it in the same way, whatever the file says."`
 	Octets  int    `json:"octets" metric:"octets" help:"Memory that the entries of the file take."`

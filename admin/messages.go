@@ -19,9 +19,9 @@ import (
 
 // Bounds on searches for messages, which read files that may have many GB.
 const (
-	mostSearches = 2                // at the same time
-	mostReading  = 2                // searches that may run at the same time
-	mostWaiting  = 4                // further searches that may wait; their callers take turns
+	mostSearches = 2                // searches for messages that run at the same time
+	mostReading  = 2                // requests for statistics that run at the same time
+	mostWaiting  = 4                // further requests for statistics that may wait; their callers take turns, each in order of arrival
 	searchTime   = 20 * time.Second // time limit of a search
 	searchRoom   = 8 << 20          // octets of lines that a search keeps in memory
 	mostListed   = 50               // messages in an answer, the latest ones

@@ -165,7 +165,7 @@ func storyPDU(d *pdulog.Decoder, e *pdulog.Entry, texts bool) (p StoryPDU) {
 	return p
 }
 
-// eachStored calls f for messages of the store with ids from from on, until the context ends.
+// eachStored calls f for each stored message whose id is at least from, until ctx ends.
 func eachStored(
 	ctx context.Context, operations *operate.Operations, sel operate.Selection, from uint64, f func(*operate.StoredMessage),
 ) {

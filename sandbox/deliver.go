@@ -155,7 +155,7 @@ func (s *SMSC) logSubmit(m, out *sms.Message, text string, a *sms.Answer) {
 	stats.CountStatus(testsms.SubmitAnswer, true, p.Status())
 }
 
-// logDeliver writes what was brought, and what the gateway has answered, to the pdu log.
+// logDeliver writes a message that the sandbox delivers, and the gateway's answer, to the pdu log.
 func (s *SMSC) logDeliver(r *request.Result, fields func(*testsms.PDU)) {
 	number, stats := s.number.Add(1), s.connector.Stats
 	var p testsms.PDU

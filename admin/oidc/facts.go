@@ -23,7 +23,7 @@ type facts struct {
 // have used up.
 func factsOf(known *oidc.Provider) (says facts, err error) {
 	if err := known.Claims(&says); err != nil {
-		return says, fmt.Errorf("what the server of the organisation (admin.oidc.issuer) says of itself cannot be read: %w", err)
+		return says, fmt.Errorf("cannot read the discovery document of the OpenID provider (admin.oidc.issuer): %w", err)
 	}
 	takes := func(method string) bool { return slices.Contains(says.Methods, method) }
 	if takes("client_secret_post") { // before Basic, which needs an encoding of secrets that servers forget
@@ -37,7 +37,7 @@ func factsOf(known *oidc.Provider) (says facts, err error) {
 	}
 	if len(says.styles) == 0 {
 		return says, fmt.Errorf(
-			"the server of the organisation takes neither client_secret_basic nor client_secret_post, but %s",
+			"the OpenID provider takes neither client_secret_basic nor client_secret_post, but %s",
 			short(fmt.Sprint(says.Methods)),
 		)
 	}
@@ -55,7 +55,7 @@ func sameStyles(a, b []oauth2.AuthStyle) bool {
 func (p *Provider) refused(used *oauth2.Config, err error) error {
 	var answer *oauth2.RetrieveError
 	if !errors.As(err, &answer) {
-		return fmt.Errorf("the server of the organisation has not answered to the code of the login: %w", err)
+		return fmt.Errorf("the OpenID provider has not answered to the code of the login: %w", err)
 	}
 	secret := answer.ErrorCode == "invalid_client" ||
 		answer.Response != nil && answer.Response.StatusCode == http.StatusUnauthorized && answer.ErrorCode != "invalid_grant"
@@ -63,7 +63,7 @@ func (p *Provider) refused(used *oauth2.Config, err error) error {
 	defer p.mu.Unlock()
 	if secret && len(p.styles) > 1 && p.styles[0] == used.Endpoint.AuthStyle {
 		p.styles = []oauth2.AuthStyle{p.styles[1], p.styles[0]}
-		return fmt.Errorf("the server of the organisation refuses the secret, which the next login sends in another way: %w", err)
+		return fmt.Errorf("the OpenID provider refuses the secret, which the next login sends in another way: %w", err)
 	}
-	return fmt.Errorf("the server of the organisation has refused the code of the login: %w", err)
+	return fmt.Errorf("the OpenID provider has refused the code of the login: %w", err)
 }

@@ -36,7 +36,7 @@ import (
 	"pmg/internal/turns"
 )
 
-// Path is where the server of the organisation sends browsers back to.
+// Path is where the OpenID provider sends browsers back to.
 const Path = "/ui/login/callback"
 
 // LoginTime is how long a browser may take between Begin and End.
@@ -90,7 +90,7 @@ func New(c func() *config.OIDC, now func() time.Time) *Provider {
 
 // Errors that a browser sees, besides errors of the server.
 var (
-	ErrCrowded = errors.New("too many logins wait for the server of the organisation")
+	ErrCrowded = errors.New("too many logins wait for the OpenID provider")
 	ErrNoRole  = errors.New("you have no role here")
 	errStale   = errors.New("this login is too old, or was begun in another browser: begin it again")
 )
@@ -179,7 +179,7 @@ func (p *Provider) End(ctx context.Context, from string, cookie Cookie, query ur
 	}
 	if why := query.Get("error"); why != "" {
 		why += " " + query.Get("error_description")
-		return l, fmt.Errorf("the server of the organisation refuses the login: %s", short(why))
+		return l, fmt.Errorf("the OpenID provider refuses the login: %s", short(why))
 	}
 	ctx, done, err := p.place(ctx, from)
 	if err != nil {
@@ -200,14 +200,14 @@ func (p *Provider) End(ctx context.Context, from string, cookie Cookie, query ur
 	raw, _ := tokens.Extra("id_token").(string)
 	id, err := verifier.Verify(ctx, raw)
 	if err != nil {
-		return l, fmt.Errorf("the token of the server of the organisation is not valid: %w", err)
+		return l, fmt.Errorf("the token of the OpenID provider is not valid: %w", err)
 	}
 	if !hmac.Equal([]byte(id.Nonce), []byte(b.Nonce)) {
-		return l, errors.New("the token of the server of the organisation is of another login")
+		return l, errors.New("the token of the OpenID provider is of another login")
 	}
 	claims := map[string]any{}
 	if err := id.Claims(&claims); err != nil {
-		return l, fmt.Errorf("the token of the server of the organisation cannot be read: %w", err)
+		return l, fmt.Errorf("the token of the OpenID provider cannot be read: %w", err)
 	}
 	scope, err := scopeOf(c, claims)
 	if err != nil {
@@ -266,7 +266,7 @@ func (p *Provider) place(ctx context.Context, from string) (_ context.Context, d
 	}, nil
 }
 
-// server returns how the server of the organisation is asked.
+// server returns how the OpenID provider is asked.
 func (p *Provider) server(ctx context.Context) (*config.OIDC, *oauth2.Config, *oidc.IDTokenVerifier, error) {
 	c := p.config()
 	if c == nil {
@@ -278,7 +278,7 @@ func (p *Provider) server(ctx context.Context) (*config.OIDC, *oauth2.Config, *o
 		// The keys are read with the same client, long after this request.
 		known, err := oidc.NewProvider(ctx, c.Issuer)
 		if err != nil {
-			return nil, nil, nil, fmt.Errorf("the server of the organisation (admin.oidc.issuer) cannot be asked: %w", err)
+			return nil, nil, nil, fmt.Errorf("the OpenID provider (admin.oidc.issuer) cannot be asked: %w", err)
 		}
 		says, err := factsOf(known)
 		if err != nil {

@@ -16,7 +16,7 @@ type login struct {
 	Next  string // the path that the login leads back to
 	Wrong string
 	Users bool // somebody may log in here
-	Other bool // somebody may log in at the server of the organisation
+	Other bool // somebody may log in at the OpenID provider
 }
 
 func (s *site) loginPage(w http.ResponseWriter, r *http.Request, code int, wrong string) {

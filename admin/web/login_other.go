@@ -26,7 +26,7 @@ func (s *site) setBegun(w http.ResponseWriter, r *http.Request, c oidc.Cookie) {
 	})
 }
 
-// beginOther sends a browser to the server of the organisation.
+// beginOther sends a browser to the OpenID provider.
 func (s *site) beginOther(w http.ResponseWriter, r *http.Request) {
 	access.Named(r, "login")
 	to, cookie, err := s.provider.Begin(r.Context(), r.RemoteAddr, s.OwnPath(r.FormValue("next")))
@@ -75,6 +75,6 @@ func (s *site) refuseOther(w http.ResponseWriter, r *http.Request, code int, err
 		code = http.StatusForbidden
 	}
 	s.server.Gateway().Node.Log.Warn().Str("from", r.RemoteAddr).Err(err).
-		Msg("a login at the server of the organisation has failed")
+		Msg("a login at the OpenID provider has failed")
 	s.loginPage(w, r, code, err.Error())
 }

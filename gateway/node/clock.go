@@ -38,7 +38,7 @@ func newClock() Clock {
 // one is the time that has passed since the engine's batch began.
 const leastStep = int64(50 * time.Millisecond)
 
-// See compares the clocks at a time of the engine, and records the difference.
+// See compares now, a time of the engine's clock, with the wall clock, and records the difference.
 func (c *Clock) See(now int64) {
 	if ahead := c.WallNow() - now; ahead > c.ahead.Load()+leastStep || ahead < c.ahead.Load()-leastStep {
 		c.SetAhead(ahead)

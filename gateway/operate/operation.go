@@ -18,9 +18,9 @@ import (
 	"pmg/store"
 )
 
-// An Operation is one that is carried out, on a goroutine of its own. It finds messages that
-// wait in the store or, where the store does not have them, in the lanes; and it changes them
-// in the lanes, where nothing else can happen to them meanwhile.
+// An Operation is a query, a cancel or a replacement in progress, on its own goroutine. It looks for waiting messages
+// in the store, or in the lanes if they are not stored. It changes messages in the lanes alone, where nothing else
+// changes them meanwhile.
 type Operation struct {
 	protocols.Operation
 	operations *Operations

@@ -34,7 +34,7 @@ var (
 	ErrOther    = errors.New("another request had this key")
 )
 
-// keys are the keys of requests that are being carried out.
+// keys are the idempotency keys of requests in progress.
 type keys struct {
 	mu    sync.Mutex
 	under map[string]struct{}

@@ -210,7 +210,7 @@ func (x *Exchange) Parse(work func()) bool { return x.claim.Parse(x.Request.Cont
 // LargestBody returns the possible size of a body that may have most octets by its kind.
 func (x *Exchange) LargestBody(most int64) int64 { return x.bodies.Largest(most) }
 
-// End gives back the room for the body.
+// End releases the memory that is reserved for the body.
 func (x *Exchange) End() {
 	if x.claim != nil {
 		x.claim.Release()

@@ -26,7 +26,7 @@ var (
 	errLong    = errors.New("it is longer than 20 characters")
 	errLetters = errors.New("it has a letter among the digits of a number")
 	errPlus    = errors.New("it has a '+' that is not in front of a number")
-	errStar    = errors.New("it has a '*' that is not at its end")
+	errStar    = errors.New("a '*' is allowed only at the end")
 	errNUL     = errors.New("it has a NUL, so the file is not text")
 	errControl = errors.New("it has a control character")
 	errUTF8    = errors.New("it is not UTF-8")

@@ -66,7 +66,7 @@ func TestBadFiles(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
 		"letter O in a number":   {"46701\n4670174o605\n", `:2: cannot read "4670174o605": it has a letter among the digits`},
 		"letter behind a +":      {"+46x\n", ":1: cannot read"},
-		"a star within":          {"46*7\n", "a '*' that is not at its end"},
+		"a star within":          {"46*7\n", "a '*' is allowed only at the end"},
 		"everything":             {"*\n", "that would be every number"},
 		"marks alone":            {"--\n", "no number"},
 		"a NUL":                  {"46701\x00\n", "it has a NUL"},
@@ -91,7 +91,7 @@ func TestBadFiles(t *testing.T) {
 		"two with a plus":        {"+4512345678 +4512345679\n", "\"+\" is no digit"},
 		"a number and a count":   {"46701740605 17\n", "there is more than a number"},
 		"a range":                {"46701740600-46701740699\n", "there are two numbers"},
-		"several":                {"x*y\nz*z\n46\n*\n", ":1: cannot read \"x*y\": it has a '*' that is not at its end; 2 more lines"},
+		"several":                {"x*y\nz*z\n46\n*\n", ":1: cannot read \"x*y\": a '*' is allowed only at the end; 2 more lines"},
 	} {
 		_, err := Open(write(t, c.text))
 		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "list.txt:") {

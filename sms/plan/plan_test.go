@@ -25,7 +25,7 @@ func TestTableIsFresh(t *testing.T) {
 	made := map[int]plan{}
 	for _, region := range all.GetMetadata() {
 		code := int(region.GetCountryCode())
-		if region.GetId() == phonenumbers.GetRegionCodeForCountryCode(code) { // whose lengths those of its neighbours are, too
+		if region.GetId() == phonenumbers.GetRegionCodeForCountryCode(code) { // countries with the same code have the same lengths
 			for _, n := range region.GetGeneralDesc().GetPossibleLength() {
 				made[code] |= 1 << n
 			}
@@ -47,7 +47,11 @@ func TestTableIsFresh(t *testing.T) {
 				bits = append(bits, fmt.Sprint("1<<", n))
 			}
 		}
-		fmt.Fprintf(&text, "%s, // %s\n", strings.Join(bits, " | "), phonenumbers.GetRegionCodeForCountryCode(code))
+		country := phonenumbers.GetRegionCodeForCountryCode(code)
+		if country == "001" { // UN M.49: the world
+			country = "no country"
+		}
+		fmt.Fprintf(&text, "%s, // %s\n", strings.Join(bits, " | "), country)
 	}
 	text.WriteString("}\n")
 	source, err := format.Source([]byte(text.String()))

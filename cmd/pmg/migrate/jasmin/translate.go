@@ -31,7 +31,7 @@ const (
 func Translate(name string, dump *Dump, password func() string) *draft.Draft {
 	t := translator{
 		draft: &draft.Draft{
-			Title: "Made of what the console of Jasmin has shown, " + name + ", by pmg import.",
+			Title: "Made by pmg import from the output of Jasmin's console, " + name + ".",
 		}, dump: dump, password: password,
 		names: map[string]bool{}, connectors: map[string]*connector{}, accounts: map[string]*account{},
 		hooks: map[string]string{},

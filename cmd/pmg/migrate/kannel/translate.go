@@ -40,7 +40,7 @@ var ofAccounts = [...]string{
 // Translate returns what a configuration becomes. The name is that of its file, for the title. Accounts that stand for
 // services get passwords that password makes.
 func Translate(name string, groups []*Group, password func() string) *draft.Draft {
-	d := &draft.Draft{Title: "Made of a configuration of Kannel, " + name + ", by pmg import."}
+	d := &draft.Draft{Title: "Made by pmg import from the Kannel configuration " + name + "."}
 	t := translator{
 		draft: d, names: map[string]bool{}, listeners: map[int64]string{}, services: map[string]bool{}, password: password,
 	}
