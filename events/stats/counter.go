@@ -283,7 +283,7 @@ func (c *Counter) replaceDamaged(number int64, why error) (*day, error) {
 	return load(c.dir, number)
 }
 
-// forget removes the oldest days from memory if there are many. They must all be saved.
+// forget drops some days from memory if there are many. All must be saved.
 func (c *Counter) forget() {
 	c.today = nil
 	for number := range c.days {
