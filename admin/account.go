@@ -15,7 +15,7 @@ type Account struct {
 	Queued   int64  `json:"queued" metric:"queue_messages" column:"queued" help:"Messages of the account's clients that wait to be sent or are under way."`
 
 	sms.Counters[int64]
-	RefusedBy connector.Labels `json:"refused_by,omitempty" label:"reason"` // messages of the account's clients, since the start
+	RefusedBy connector.Labels `json:"refused_by,omitempty" label:"reason"` // refused messages of the account's clients, by reason, since the start
 
 	Duplicates int `json:"duplicates_remembered" metric:"duplicates_remembered" help:"Messages of the account's clients of which a repetition would be refused (duplicates)."`
 
@@ -23,7 +23,7 @@ type Account struct {
 	Oldest    float64 `json:"waiting_oldest_seconds" metric:"waiting_oldest_seconds" help:"Age of the next message for the account's clients, 0 when none waits."`
 	Delivered int64   `json:"delivered" metric:"messages_delivered_total" column:"received" help:"Messages that the account's clients accepted."`
 	Ended     int64   `json:"ended" metric:"messages_ended_total" help:"Messages of the account's clients with a final receipt."`
-	Reached   int64   `json:"reached" metric:"messages_reached_total" help:"Those of them that are at the mobile, as the receipt says."`
+	Reached   int64   `json:"reached" metric:"messages_reached_total" help:"Messages of the account's clients whose final receipt says delivered."`
 
 	Money *Money `json:"money,omitempty"` // nil: the account is not charged
 
@@ -37,18 +37,18 @@ type Account struct {
 // Money is the money of an account that is charged for its messages.
 type Money struct {
 	Balance  sms.Money `json:"balance"`
-	Reserved sms.Money `json:"reserved"` // for messages that have not ended
+	Reserved sms.Money `json:"reserved"` // reserved for messages that have not ended
 	Low      bool      `json:"low"`      // the balance is below balance.low
 }
 
-// Recent is what an account did in the last ten minutes.
+// Recent are the figures of an account for the last ten minutes.
 type Recent struct {
 	AcceptedPerSecond float64 `json:"accepted_per_second"`
 	Refused           int64   `json:"refused"`
 	Failed            int64   `json:"failed"`
 }
 
-// maxAccounts is how many accounts have metrics: the first of the configuration. /status has all.
+// maxAccounts is the number of accounts with metrics: the first of the configuration. /status has all.
 const maxAccounts = 1000
 
 // accounts returns the status of the accounts of the configuration. now is the time by the
@@ -111,7 +111,7 @@ func (v *view) accounts(now int64, wall time.Time) []Account {
 	return rows
 }
 
-// Backlog returns how many messages of an account wait, and how many for it.
+// Backlog returns the number of messages from an account that wait, and of those that wait for it.
 func Backlog(s *Server, account string) (from, to int64) {
 	for _, l := range s.view.gateway.Table.Lanes() {
 		if l.Account == account {
@@ -129,7 +129,7 @@ func Backlog(s *Server, account string) (from, to int64) {
 // accountOf returns the account of a client's session, or "" if the session is not
 // logged in or is not a client's.
 func accountOf(l *connector.Link) string {
-	if l.Session.Bound() == 0 || l.Account == nil { // set before Bound reports the login
+	if l.Session.Bound() == 0 || l.Account == nil { // Account is set before Bound reports the login
 		return ""
 	}
 	return l.Account.SystemID

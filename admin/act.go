@@ -28,26 +28,26 @@ type Action struct {
 func Actions() []Action {
 	return []Action{
 		{"kick", access.Operate, "ends sessions", (*Server).kick},
-		{"hold", access.Operate, "keeps messages from leaving by a connector", (*Server).hold},
-		{"release", access.Operate, "ends the hold of a connector: its messages leave again", (*Server).release},
+		{"hold", access.Operate, "holds the messages of a connector", (*Server).hold},
+		{"release", access.Operate, "ends the hold of a connector", (*Server).release},
 		{"connect", access.Operate, "connects a connector now", (*Server).connect},
-		{"queue/" + operate.DeleteMessages, access.Operate, "deletes messages that wait", change(operate.DeleteMessages)},
+		{"queue/" + operate.DeleteMessages, access.Operate, "deletes waiting messages", change(operate.DeleteMessages)},
 		{
-			"queue/" + operate.MoveMessages, access.Operate, "moves messages that wait to another connector",
+			"queue/" + operate.MoveMessages, access.Operate, "moves waiting messages to another connector",
 			change(operate.MoveMessages),
 		},
 		{
-			"queue/" + operate.RetryMessages, access.Operate, "has messages that were put aside tried again",
+			"queue/" + operate.RetryMessages, access.Operate, "routes messages that were put aside again",
 			change(operate.RetryMessages),
 		},
-		{"webhooks/enable", access.Operate, "has servers of an account called again that are disabled", (*Server).enable},
-		{"webhooks/retry", access.Operate, "calls servers of an account now that rest", (*Server).retryWebhooks},
+		{"webhooks/enable", access.Operate, "enables the disabled servers of an account", (*Server).enable},
+		{"webhooks/retry", access.Operate, "calls the resting servers of an account now", (*Server).retryWebhooks},
 		{
 			"webhooks/test", access.Operate, "calls the webhook of an account with a test event",
 			(*Server).testWebhook,
 		},
-		{"credit/add", access.Administer, "enters what an account has paid", addCredit},
-		{"forget", access.Administer, "removes what is kept of numbers", forget},
+		{"credit/add", access.Administer, "records a payment of an account", addCredit},
+		{"forget", access.Administer, "removes stored data about numbers", forget},
 		{"try", access.Administer, "submits a message as an account", (*Server).try},
 		{"store/backup", access.Administer, "copies the store", (*Server).backup},
 		{"reload", access.Administer, "reads the configuration again", (*Server).reload},
@@ -70,12 +70,12 @@ func Lists() []List {
 		{"credit/history", "the payments of ?account=", creditHistory},
 		{"forgetting", "whether a request to forget numbers is under way", showForgetting},
 		{"queue", "messages in the store", (*Server).queue},
-		{"queue/sums", "how many messages wait for whom", (*Server).sums},
-		{"messages", "what became of the messages that ?q= means: a number, an id, a reference", (*Server).messages},
+		{"queue/sums", "numbers of waiting messages by peer and origin", (*Server).sums},
+		{"messages", "the fates of the messages that ?q= selects: a number, an id, a reference", (*Server).messages},
 		{"messages/{id}", "the story of one message", (*Server).message},
 		{"stats", "sums of events by day, ?by= account, connector and others, as CSV with ?format=csv", showStatistics},
-		{"webhooks", "clients' servers that are called", (*Server).webhooks},
-		{"webhooks/attempts", "the last calls of those", (*Server).attempts},
+		{"webhooks", "servers that webhooks call", (*Server).webhooks},
+		{"webhooks/attempts", "the last calls of webhooks", (*Server).attempts},
 	}
 }
 
@@ -85,7 +85,7 @@ func (s *Server) Do(a *Action, r *http.Request) (any, error) {
 	return a.do(s, r)
 }
 
-// A refusal is the reason why a request is not carried out, with the status of the answer.
+// A refusal is the reason why a request is refused, with the status of the answer.
 type refusal struct {
 	code int
 	error
@@ -102,7 +102,7 @@ func StatusOf(err error) int {
 	return http.StatusConflict
 }
 
-// actTime is how long an action may take; the copy of a store takes longest.
+// actTime is the time limit of an action; copying the store takes longest.
 const actTime = time.Hour
 
 // serve answers requests for an action.

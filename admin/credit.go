@@ -19,10 +19,10 @@ type Credit struct {
 	Prices    string `json:"prices,omitempty"` // the list of prices for the account; "": the account is not charged
 	Mode      string `json:"mode,omitempty"`
 	Balance   string `json:"balance"`
-	Reserved  string `json:"reserved"`            // for messages that have not ended
+	Reserved  string `json:"reserved"`            // reserved for messages that have not ended
 	Available string `json:"available,omitempty"` // amount that further messages may cost; "": the account may owe any sum
 	Today     string `json:"today,omitempty"`     // amounts charged today and in this month, if the account's spending is limited
-	Month     string `json:"month,omitempty"`     // in these, in UTC
+	Month     string `json:"month,omitempty"`     // in UTC, like Today
 }
 
 // Paid is the answer to a request to enter a payment.
@@ -35,7 +35,7 @@ type Paid struct {
 func creditOf(s *Server, account string) (Credit, error) {
 	a := s.view.gateway.Table.Account(account)
 	if a == nil {
-		return Credit{}, refuse(http.StatusNotFound, "cannot find account "+account+": the configuration has none of that name")
+		return Credit{}, refuse(http.StatusNotFound, "cannot find account "+account+": the configuration does not have it")
 	}
 	c := &s.view.gateway.Node.Origins.TallyOf(account).Credit
 	balance, reserved := c.Balance()

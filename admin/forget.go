@@ -52,7 +52,7 @@ func forget(s *Server, r *http.Request) (any, error) {
 	return report, nil
 }
 
-// countsOf returns how much was removed, for the audit log, which has no number.
+// countsOf returns the numbers of removed items for the audit log, which does not contain the phone number.
 func countsOf(r *privacy.Report) map[string]int64 {
 	counts := map[string]int64{"numbers": int64(r.Numbers), "left": int64(len(r.Left))}
 	for _, one := range r.Removed {
@@ -73,8 +73,8 @@ func showForgetting(s *Server, w http.ResponseWriter, _ *http.Request) {
 // Retention is the number of items removed from logs since the start because the option retention limits their age.
 type Retention struct {
 	Files  int64 `metric:"files_total" help:"Closed files of pdu logs and events that were rewritten for retention."`
-	Lines  int64 `metric:"lines_total" help:"Lines in them whose texts or numbers were removed."`
-	Octets int64 `metric:"octets_total" help:"Octets of lines that were read for that."`
+	Lines  int64 `metric:"lines_total" help:"Lines of these files whose texts or numbers were removed."`
+	Octets int64 `metric:"octets_total" help:"Octets of lines that were read for retention."`
 	Faults int64 `metric:"faults_total" help:"Times that a file could not be rewritten; the log says why."`
 }
 

@@ -8,11 +8,11 @@ import (
 	"pmg/stages/flow"
 )
 
-// stallTime is how long a stage may have jobs and not finish a batch.
+// stallTime is the time after which a stage with jobs and without a finished batch counts as stalled.
 const stallTime = 5 * time.Second
 
-// A Progress detects stages that stand still by comparing their counters at each request. Two requests,
-// stallTime apart, are needed to detect a stage.
+// A Progress detects stalled stages by comparing their counters at each request. It takes two requests, stallTime apart, to
+// detect a stage.
 type Progress struct {
 	mu    sync.Mutex
 	waits map[string]wait
@@ -28,7 +28,7 @@ type wait struct {
 // NewProgress returns a Progress that has seen no stage yet.
 func NewProgress() *Progress { return &Progress{waits: map[string]wait{}} }
 
-// Stalled returns a line for each stage that stands still.
+// Stalled returns a line for each stalled stage.
 func (p *Progress) Stalled(stages []flow.Stats) (problems []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

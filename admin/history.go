@@ -12,7 +12,7 @@ import (
 	"pmg/sms"
 )
 
-// reading returns the data for a sample of the history.
+// reading returns the figures for a sample of the history.
 func (v *view) reading() history.Reading {
 	now := v.engine.Counters().Now
 	age := func(since int64) float64 {
@@ -62,7 +62,7 @@ func (v *view) accountReading() (reading history.Reading) {
 	return reading
 }
 
-// memoryHeld returns how many octets the program has of the system.
+// memoryHeld returns the octets of memory that the program has from the system.
 func memoryHeld() int64 {
 	held := []gometrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
 	gometrics.Read(held)

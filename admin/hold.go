@@ -12,7 +12,7 @@ import (
 	"pmg/gateway"
 )
 
-// Held says that messages are kept from leaving by a connector.
+// Held is the hold of a connector's messages.
 type Held struct {
 	Since time.Time `json:"since"`
 	Until time.Time `json:"until,omitzero"` // end of the hold; zero: the hold lasts until an operator releases it
@@ -28,8 +28,7 @@ type Ordered struct {
 	Instances int    `json:"instances"`
 }
 
-// hold keeps the messages of ?connector=name from leaving, for the duration ?for or until
-// it is released.
+// hold holds the messages of ?connector=name, for the duration ?for or until they are released.
 func (s *Server) hold(r *http.Request) (any, error) {
 	lasts := time.Duration(0)
 	if text := r.FormValue("for"); text != "" {
@@ -43,7 +42,7 @@ func (s *Server) hold(r *http.Request) (any, error) {
 	return s.ordered(r, "hold", err)
 }
 
-// release ends the hold of ?connector=name: its messages leave again.
+// release ends the hold of ?connector=name.
 func (s *Server) release(r *http.Request) (any, error) {
 	name := r.FormValue("connector")
 	s.rememberBefore(r)
@@ -90,8 +89,8 @@ func (s *Server) rememberBefore(r *http.Request) {
 	}
 }
 
-// held returns the hold of a connector, nil if its messages may leave. now is the time by the engine's clock,
-// and wall by the wall clock.
+// held returns the hold of a connector, nil if there is none. now is the time by the engine's clock, and wall by the wall
+// clock.
 func (v *view) held(c *connector.Connector, now int64, wall time.Time) *Held {
 	h := c.Hold()
 	if h == nil {

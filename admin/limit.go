@@ -52,7 +52,7 @@ func (l limiters) limited(h http.Handler) http.Handler {
 	return l.within(func(l *limiter) chan struct{} { return l.work }, h)
 }
 
-// streams is limited for answers that do not end.
+// streams limits h by the number of endless answers.
 func (l limiters) streams(h http.Handler) http.Handler {
 	return l.within(func(l *limiter) chan struct{} { return l.streams }, h)
 }
@@ -111,7 +111,7 @@ func connContext(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(access.WithPeer(ctx, c), connKey{}, c)
 }
 
-// rests records that a connection is idle, and closes another if there are too many.
+// rests records that a connection is idle, and closes the longest idle one if there are too many.
 func (l *limiter) rests(c net.Conn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -18,10 +18,10 @@ type Networks struct {
 // NetworkTable is the status of the table of networks.
 type NetworkTable struct {
 	Rows     int    `json:"rows" metric:"rows" help:"Rows of the table of networks: prefixes and ranges."`
-	Networks int    `json:"networks" metric:"networks" help:"Networks that it names."`
-	Octets   int    `json:"octets" metric:"octets" help:"Memory that it takes."`
-	Reloads  int64  `json:"reloads" metric:"reloads_total" help:"Times that its file was read again because it had changed."`
-	Faults   int64  `json:"faults" metric:"problems_total" help:"Times that its file had a new problem. What was read before stays in force."`
+	Networks int    `json:"networks" metric:"networks" help:"Networks in the table of networks."`
+	Octets   int    `json:"octets" metric:"octets" help:"Memory of the table of networks, in octets."`
+	Reloads  int64  `json:"reloads" metric:"reloads_total" help:"Times that the file of the table was read again because it had changed."`
+	Faults   int64  `json:"faults" metric:"problems_total" help:"Times that the file of the table had a new problem. The earlier table stays in force."`
 	Problem  string `json:"problem,omitempty"` // problem of the present version of the file
 }
 
@@ -31,15 +31,15 @@ type Network struct {
 	Name        string  `json:"name,omitempty"`
 	Connector   string  `json:"connector"`
 	Sent        int64   `json:"sent" metric:"sent_total" column:"sent" help:"Short messages to numbers of a network that the SMSC of a connector has accepted."`
-	Delivered   int64   `json:"delivered" metric:"delivered_total" column:"delivered" help:"Receipts by the connector that say that such a message was delivered."`
-	Undelivered int64   `json:"undelivered" metric:"undelivered_total" column:"undelivered" help:"Receipts that say that one has ended otherwise."`
-	Seconds     float64 `json:"delivery_seconds" metric:"delivery_seconds_total" help:"Time from the acceptance of those that were delivered, or from their delivery time, to the receipt, all together."`
+	Delivered   int64   `json:"delivered" metric:"delivered_total" column:"delivered" help:"Receipts by the connector with the state delivered."`
+	Undelivered int64   `json:"undelivered" metric:"undelivered_total" column:"undelivered" help:"Receipts by the connector with another final state."`
+	Seconds     float64 `json:"delivery_seconds" metric:"delivery_seconds_total" help:"Sum of the times from the acceptance of delivered messages, or from their delivery time, to the receipt."`
 }
 
 // OtherNetworks stands for the networks beyond the number that is counted separately.
 const OtherNetworks = "other"
 
-// Share returns the share of the receipts that say delivered, from 0 to 1. It reports false if there are no receipts.
+// Share returns the share of delivered among the receipts, from 0 to 1. It reports false if there are no receipts.
 func (n *Network) Share() (share float64, ok bool) {
 	return figuretext.DeliveredShare(n.Delivered, n.Undelivered)
 }
@@ -94,14 +94,14 @@ func networkMetrics() []metric {
 // NumberList is the status of a register of numbers.
 type NumberList struct {
 	Name    string `json:"name"`
-	Entries int    `json:"entries" metric:"entries" help:"Numbers, prefixes and names of the list's file."`
-	Added   int64  `json:"added" metric:"added" help:"Numbers that were added to the list beside its file: by opt-outs and by pmg list add."`
-	Removed int64  `json:"removed" metric:"removed" help:"Numbers that were removed from it in the same way, whatever the file says."`
+	Entries int    `json:"entries" metric:"entries" help:"Entries of the list's file: numbers, prefixes and names."`
+	Added   int64  `json:"added" metric:"added" help:"Numbers that opt-outs and pmg list add have added to those of the list's file."`
+	Removed int64  `json:"removed" metric:"removed" help:"Numbers that were removed from the list in the same way, even if the file has them."`
 	Octets  int    `json:"octets" metric:"octets" help:"Memory that the entries of the file take."`
 	Hits    int64  `json:"hits" metric:"hits_total" help:"Messages whose number was on the list: those of block were refused, those of allow and senders were not."`
 	Replies int64  `json:"replies" metric:"replies_total" help:"Replies to mobiles whose text has added them to the list, or removed them (stop_reply, start_reply)."`
 	Reloads int64  `json:"reloads" metric:"reloads_total" help:"Times that the file was read again because it had changed."`
-	Faults  int64  `json:"faults" metric:"problems_total" help:"Times that the file, or the file of its changes, had a new problem. What was read before stays in force."`
+	Faults  int64  `json:"faults" metric:"problems_total" help:"Times that the file, or the file of its changes, had a new problem. The earlier entries stay in force."`
 	Problem string `json:"problem,omitempty"` // problem of the present version of the file
 }
 

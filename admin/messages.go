@@ -17,11 +17,11 @@ import (
 	"pmg/sms/number"
 )
 
-// Bounds on searches for messages, which read files that may have many GB.
+// Limits of searches for messages, which read files that may have many GB.
 const (
-	mostSearches = 2                // at the same time
-	mostReading  = 2                // searches that may run at the same time
-	mostWaiting  = 4                // further searches that may wait; their callers take turns
+	mostSearches = 2                // searches for messages that run at the same time
+	mostReading  = 2                // requests for statistics that run at the same time
+	mostWaiting  = 4                // further requests for statistics that may wait; callers take turns, each in order of arrival
 	searchTime   = 20 * time.Second // time limit of a search
 	searchRoom   = 8 << 20          // octets of lines that a search keeps in memory
 	mostListed   = 50               // messages in an answer, the latest ones
@@ -96,7 +96,7 @@ func (s *Server) Messages(r *http.Request) (*Messages, error) {
 	return m, nil
 }
 
-// States returns the states that a search may ask for; failed means undelivered, too.
+// States returns the states that a search can select; failed includes undelivered.
 func States() []string {
 	return []string{
 		string(story.Queued), string(story.OnItsWay), string(story.Delivered), string(story.Undelivered),
@@ -113,7 +113,7 @@ func tooLate(from time.Time) string {
 		" UTC."
 }
 
-// storyQueryOf reads which messages a request asks for.
+// storyQueryOf reads the query in a request.
 func storyQueryOf(r *http.Request, what string) (q story.Query, err error) {
 	now := time.Now()
 	what = strings.TrimSpace(what)
@@ -133,13 +133,14 @@ func storyQueryOf(r *http.Request, what string) (q story.Query, err error) {
 	return q, nil
 }
 
-// TakesLong extends the time limit of a request's answer to that of a search. The request's context ends when the client goes.
+// TakesLong extends the time limit of a request's answer to that of a search. The request's context ends when the client
+// disconnects.
 func TakesLong(w http.ResponseWriter) { Lasts(w, searchTime+timeout) }
 
-// Lasts extends the time limit of a request's answer. The request's context ends when the client goes.
+// Lasts extends the time limit of a request's answer. The request's context ends when the client disconnects.
 func Lasts(w http.ResponseWriter, most time.Duration) {
 	c := http.NewResponseController(w)
-	_ = c.SetReadDeadline(time.Time{}) // the request has been read: after the read deadline the client would count as gone
+	_ = c.SetReadDeadline(time.Time{}) // the request has been read: at a read deadline the client would count as disconnected
 	_ = c.SetWriteDeadline(time.Now().Add(most))
 }
 

@@ -159,7 +159,7 @@ func TestSearchBounds(t *testing.T) {
 	for range mostSearches {
 		r.admin.searcher.places <- struct{}{}
 	}
-	if code, body := r.ask(testToken, path); code != 503 || !strings.HasPrefix(body, "cannot search: as many searches are under way") {
+	if code, body := r.ask(testToken, path); code != 503 || !strings.HasPrefix(body, "cannot search: too many searches are under way") {
 		t.Errorf("%d %s", code, body)
 	}
 	<-r.admin.searcher.places

@@ -43,11 +43,11 @@ func metrics(known Known) (all []metric) {
 		{"pmg_ready", gauge, nil, "Whether the gateway is ready for traffic, as /readyz reports.",
 			func(s *Status, e emitter) { e.value(boolValue(len(s.NotReady) == 0)) }},
 		{"pmg_problems", gauge, nil,
-			"Routes none of whose targets works although the gateway is ready, and what else of the gateway itself " +
-				"needs an operator, such as a webhook that was disabled.",
+			"Routes without a working target although the gateway is ready, and other problems of the gateway that " +
+				"need an operator, such as a disabled webhook.",
 			func(s *Status, e emitter) { e.value(float64(len(s.inner.down))) }},
 		{"pmg_admin_certificate_expires_timestamp_seconds", gauge, nil,
-			"When the first of the certificates expires that the admin address shows (admin.tls), in seconds since 1970.",
+			"Expiry of the first certificate of the admin address (admin.tls) to expire, in seconds since 1970.",
 			func(s *Status, e emitter) {
 				if s.AdminCertificateExpires != nil {
 					e.value(float64(s.AdminCertificateExpires.Unix()))
@@ -74,7 +74,8 @@ func metrics(known Known) (all []metric) {
 	return append(append(all, connectorMetrics()...), namedMetrics()...)
 }
 
-// Known returns what this node knows of its cluster; nil before the node takes part. A nil Known means that the gateway is alone.
+// Known returns this node's knowledge about its cluster; nil before the node takes part. A nil Known means that there is no
+// cluster.
 type Known func() *report.Report
 
 // clusterMetrics returns the metrics of a node of a cluster, including a node that stands by.
@@ -164,11 +165,11 @@ func moneyMetrics() []metric {
 		}}
 	}
 	return []metric{
-		each("balance", "What an account with prices has left, in the currency of its list; below 0 it owes.",
+		each("balance", "Balance of an account with prices, in the currency of its list; below 0 the account owes.",
 			func(m *Money) float64 { return m.Balance.Float() }),
-		each("balance_reserved", "What of its balance is reserved for messages that have not ended.",
+		each("balance_reserved", "Part of the balance that is reserved for messages that have not ended.",
 			func(m *Money) float64 { return m.Reserved.Float() }),
-		each("balance_low", "Whether its balance is below balance.low.", func(m *Money) float64 { return boolValue(m.Low) }),
+		each("balance_low", "Whether the balance is below balance.low.", func(m *Money) float64 { return boolValue(m.Low) }),
 	}
 }
 
@@ -188,7 +189,7 @@ func connectorMetrics() (all []metric) {
 		"Whether an operator holds the connector, so that nothing is sent to it.",
 		eachConnector(func(c *Connector, e emitter) { e.value(boolValue(c.Held != nil), c.Name) })})
 	all = append(all, metric{"pmg_connector_certificate_expires_timestamp_seconds", gauge, []string{"connector"},
-		"When the first of the certificates expires that the connector shows to its peers (tls.certificate), in seconds " +
+		"Expiry of the first certificate of the connector (tls.certificate) to expire, in seconds " +
 			"since 1970.",
 		eachConnector(func(c *Connector, e emitter) {
 			if c.CertificateExpires != nil {
@@ -205,7 +206,7 @@ func connectorMetrics() (all []metric) {
 	return all
 }
 
-// eachConnector returns the function from of a metric that has values for each connector.
+// eachConnector returns a function for a metric with values for each connector.
 func eachConnector(f func(c *Connector, e emitter)) func(*Status, emitter) {
 	return func(s *Status, e emitter) {
 		for i := range s.Connectors {
@@ -284,8 +285,8 @@ func (e emitter) histogram(a *Answers, labels ...string) {
 	e.out <- prometheus.MustNewConstHistogram(e.desc, uint64(a.Count), a.sum, a.buckets, labels...)
 }
 
-// StandbyMetrics returns a handler for the metrics of a node that stands by, for callers with the scope look:
-// those of the process, and of the node's part in the cluster.
+// StandbyMetrics returns a handler for the metrics of a standby node, for callers with the scope look: the metrics of the
+// process, and of the node in the cluster.
 func StandbyMetrics(cfg config.Admin, known Known, log zerolog.Logger) http.Handler {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(

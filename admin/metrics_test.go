@@ -39,9 +39,9 @@ var purposes = []struct{ names, purpose, remark string }{
 	{
 		"^pmg_(connector_(messages|fields|answer|pdus)|account_(messages|sessions|duplicates)|unrouted|route)",
 		"What became of messages",
-		"*accepted*, *refused*: of a peer; *sent*, *failed*: to one; *ended*: with a final receipt; *reached*: it\n" +
-			"says that they were delivered. `fields_lost` has the fields of [conversion.md](conversion.md). A route that\n" +
-			"a reload has left as it was goes on counting.",
+		"*accepted*, *refused*: of a peer; *sent*, *failed*: to one; *ended*: with a final receipt; *reached*: the\n" +
+			"receipt says delivered. `fields_lost` has the fields of [conversion.md](conversion.md). A route that\n" +
+			"a reload does not change keeps its count.",
 	},
 	{
 		"receipt",
@@ -57,7 +57,7 @@ var purposes = []struct{ names, purpose, remark string }{
 	{
 		"^pmg_account_balance",
 		"Money",
-		"In the currency of the account's list; below 0 it owes.",
+		"In the currency of the account's list; below 0 the account owes.",
 	},
 	{
 		"^pmg_network_(sent|delivered|undelivered|delivery)",

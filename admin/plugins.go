@@ -19,18 +19,18 @@ type Plugin struct {
 	Rested   int64  `json:"rested" metric:"rested_total" help:"Messages that the plugin was not asked about because it rested, so that its on_failure has decided."`
 	Crowded  int64  `json:"crowded" metric:"crowded_total" help:"Messages that the plugin was not asked about because too many waited for it: they were refused as throttled, or wait."`
 	InFlight int64  `json:"in_flight" metric:"in_flight" column:"in flight" help:"Messages that the plugin is being asked about."`
-	Waiting  int64  `json:"waiting" metric:"waiting" column:"waiting" help:"Messages that wait for a place among those."`
-	Cached   int64  `json:"cached" metric:"cached_total" help:"Messages that the plugin was not asked about, because what it has answered about their number is kept."`
-	Kept     int64  `json:"kept" metric:"kept" help:"Answers about numbers that are kept."`
+	Waiting  int64  `json:"waiting" metric:"waiting" column:"waiting" help:"Messages that wait until the plugin can be asked."`
+	Cached   int64  `json:"cached" metric:"cached_total" help:"Messages that the plugin was not asked about, because its answer about their number is cached."`
+	Kept     int64  `json:"kept" metric:"kept" help:"Cached answers about numbers."`
 	Resting  bool   `json:"resting" metric:"resting" help:"Whether the plugin is not asked for a while, because it has failed often."`
 
 	Work PluginTimes `json:"work"`
 	Wait PluginTimes `json:"wait"`
 
-	WorkMean float64 `json:"-" metric:"work_mean_seconds" help:"How long the plugin takes on average."`
-	WorkP99  float64 `json:"-" metric:"work_p99_seconds" help:"How long it takes for all but one in a hundred messages."`
-	WorkMax  float64 `json:"-" metric:"work_max_seconds" help:"How long it takes at most."`
-	WaitP99  float64 `json:"-" metric:"wait_p99_seconds" help:"How long all but one in a hundred messages wait before the plugin is asked."`
+	WorkMean float64 `json:"-" metric:"work_mean_seconds" help:"Mean time of the plugin for a message."`
+	WorkP99  float64 `json:"-" metric:"work_p99_seconds" help:"99th percentile of the plugin's time for a message."`
+	WorkMax  float64 `json:"-" metric:"work_max_seconds" help:"Longest time of the plugin for a message."`
+	WaitP99  float64 `json:"-" metric:"wait_p99_seconds" help:"99th percentile of the time that messages wait for the plugin."`
 
 	RestsUntil *time.Time `json:"rests_until,omitempty"`
 	LastError  string     `json:"last_error,omitempty"`
@@ -57,7 +57,7 @@ func (t PluginTimes) P99Text() string { return millis(t.P99) }
 
 func millis(seconds float64) string { return strconv.FormatFloat(1000*seconds, 'f', 2, 64) + " ms" }
 
-// State returns how a plugin is, in a word.
+// State returns the state of a plugin in a word.
 func (p *Plugin) State() string {
 	if p.Resting {
 		return "resting"

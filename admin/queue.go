@@ -33,7 +33,7 @@ func (s *Server) queue(w http.ResponseWriter, r *http.Request) {
 	answerJSON(w, page, err)
 }
 
-// sums shows how many messages wait for whom.
+// sums shows the numbers of waiting messages by peer and origin.
 func (s *Server) sums(w http.ResponseWriter, _ *http.Request) {
 	answerJSON(w, s.view.gateway.Operate.QueueSums(s.view.engine.Counters().Now), nil)
 }
@@ -61,11 +61,11 @@ func change(what string) func(*Server, *http.Request) (any, error) {
 // A QueueQuery is a request for a page of the messages in the store.
 type QueueQuery struct {
 	operate.Selection
-	From  uint64 // the id to begin with
-	Limit int    // how many messages are wanted at most
+	From  uint64 // id to begin with
+	Limit int    // maximum number of messages
 }
 
-// Bounds on a request of Pages.
+// Limits of a request of Pages.
 const (
 	pageSize  = 500
 	idsAtOnce = 200

@@ -22,8 +22,7 @@ import (
 //	column:"accepted"                      the head of the column; without it pmg status has none
 //	label:"state"                          the label of a counter for each value (connector.Labels)
 
-// fill copies the counters that the gateway counts to those that are shown. Both arguments are pointers to
-// structs with the same fields.
+// fill copies the counters of the gateway to a row that is shown. Both arguments are pointers to structs with the same fields.
 func fill(shown, counted any) {
 	dst, src := reflect.ValueOf(shown).Elem(), reflect.ValueOf(counted).Elem()
 	for i := range src.NumField() {
@@ -57,7 +56,7 @@ func Cells(row any) (cells []string) {
 	return cells
 }
 
-// ShownColumns are the columns of rows in which not all are 0.
+// ShownColumns are the columns of rows, without those that are 0 in all rows.
 type ShownColumns[T any] struct {
 	Heads, Zero []string // heads of the columns that are shown, and of the hidden columns
 
@@ -85,12 +84,12 @@ func Shown[T any](rows []T) *ShownColumns[T] {
 	return s
 }
 
-// Value returns the number in a column that is shown.
+// Value returns the number in a shown column.
 func (s *ShownColumns[T]) Value(row *T, column int) float64 {
 	return numeral(reflect.ValueOf(row).Elem().FieldByIndex(s.fields[column]))
 }
 
-// Cells returns the texts of the columns that are shown.
+// Cells returns the texts of the shown columns.
 func (s *ShownColumns[T]) Cells(row *T) (cells []string) {
 	for i := range s.fields {
 		cells = append(cells, figuretext.Number(int64(s.Value(row, i))))
@@ -114,7 +113,7 @@ func Figures(row any) (all []Figure) {
 	return all
 }
 
-// figureText writes a number, with two decimals if it is no whole one.
+// figureText writes a number, with two decimals if it is not whole.
 func figureText(v float64) string {
 	if v == math.Trunc(v) {
 		return figuretext.Number(int64(v))

@@ -24,7 +24,7 @@ type searcher struct {
 	places  chan struct{} // holds one element for each running search
 	sums    *turns.Pauses // for statistics, by caller
 	time    time.Duration // time limit of a search
-	logs    logfile.Logs  // what earlier searches have learned about the files
+	logs    logfile.Logs  // cached knowledge about the files
 }
 
 func newSearcher(g *gateway.Gateway) *searcher {
@@ -32,7 +32,7 @@ func newSearcher(g *gateway.Gateway) *searcher {
 		sums: turns.NewPauses(mostReading, mostWaiting)}
 }
 
-// cutOf says why a search may not have found all.
+// cutOf returns the reason why a search may not have found all.
 func (s *searcher) cutOf(f *story.Found) string {
 	switch {
 	case !s.gateway.Node.Config().PDULog.Enabled:
@@ -43,23 +43,23 @@ func (s *searcher) cutOf(f *story.Found) string {
 	return ""
 }
 
-// begin reserves a place for a search until done is called, if a place is free. The context ends after the
-// time limit of a search, or when the client goes.
+// begin reserves a place for a search until done is called, if a place is free. The context ends after the time limit of a
+// search, or when the client disconnects.
 func (s *searcher) begin(r *http.Request) (ctx context.Context, done func(), err error) {
 	select {
 	case s.places <- struct{}{}:
 	default:
 		return nil, nil, refuse(
 			http.StatusServiceUnavailable,
-			"cannot search: as many searches are under way as may be at the same time; try again in some seconds",
+			"cannot search: too many searches are under way; try again in some seconds",
 		)
 	}
 	ctx, stop := context.WithTimeout(r.Context(), s.time)
 	return ctx, func() { stop(); <-s.places }, nil
 }
 
-// beginSums does the same as begin for statistics, whose callers take turns and pause, so that one caller
-// does not block the others.
+// beginSums reserves a place for statistics. Callers take turns, and pause afterwards, so that one caller does not block the
+// others.
 func (s *searcher) beginSums(r *http.Request) (ctx context.Context, done func(), err error) {
 	ctx, stop := context.WithTimeout(r.Context(), s.time)
 	give := s.sums.Begin(access.CallerOf(r).Owner(), ctx.Done())
@@ -84,7 +84,7 @@ func (s *searcher) find(ctx context.Context, q story.Query, most int, withTexts 
 			return page.Messages
 		}}
 	found, err := f.Search(ctx, q)
-	if errors.Is(ctx.Err(), context.Canceled) { // the client has gone
+	if errors.Is(ctx.Err(), context.Canceled) { // the client has disconnected
 		return nil, ctx.Err()
 	}
 	if err != nil {

@@ -28,12 +28,12 @@ import (
 	"pmg/internal/sock"
 )
 
-// Bounds on a request.
+// Limits of a request.
 const (
 	maxHeader     = 16 << 10
 	headerTimeout = 5 * time.Second  // limit for reading a request's header
 	timeout       = 10 * time.Second // limit for reading a request and writing the answer; profiles add their own duration
-	idleTimeout   = time.Minute      // between two requests
+	idleTimeout   = time.Minute      // limit between two requests
 )
 
 // A Server serves the operators of one gateway.
@@ -61,8 +61,8 @@ func hasForm(r *http.Request) bool {
 	return r.Method == http.MethodPost && (!isAPI || isAction)
 }
 
-// Start listens where cfg says and shows the counters of g and e until Close is called.
-// version is the version of the program. opened are sockets that listen already, in place of admin.address.
+// Start listens as cfg configures, and shows the state of g and e until Close is called. version is the version of the
+// program. opened are sockets that already listen, in place of admin.address.
 func Start(
 	cfg *config.Config, g *gateway.Gateway, e gateway.Engine, version string, parts Parts, opened ...sock.Listening,
 ) (*Server, error) {
@@ -92,7 +92,7 @@ func Start(
 	return s, nil
 }
 
-// pagesURL returns where a browser on this machine finds the operators' pages.
+// pagesURL returns the URL of the operators' pages for a browser on this machine.
 func pagesURL(encrypted bool, a net.Addr) string {
 	scheme, host := "http", a.String()
 	if encrypted {
@@ -104,8 +104,8 @@ func pagesURL(encrypted bool, a net.Addr) string {
 	return scheme + "://" + host + PagesBase
 }
 
-// listen begins to listen, at the address first. The default socket may fail, for instance because the file
-// system supports no sockets: then the gateway runs without it.
+// listen begins to listen, first on the address. The default socket may fail, for instance because the file system does not
+// support sockets: then the gateway runs without it.
 func (s *Server) listen(cfg *config.Config, opened []sock.Listening) error {
 	for _, o := range opened {
 		l, err := o.Listener()
@@ -197,7 +197,8 @@ func (s *Server) Close() error {
 	return nil
 }
 
-// newGoCollector returns the metrics of the Go runtime: the usual ones, and how long goroutines have waited for a processor.
+// newGoCollector returns the metrics of the Go runtime: the usual ones, and the time that goroutines have waited for a
+// processor.
 func newGoCollector() prometheus.Collector {
 	return collectors.NewGoCollector(collectors.WithGoCollectorRuntimeMetrics(
 		collectors.GoRuntimeMetricsRule{Matcher: regexp.MustCompile("^/sched/latencies:seconds$")},
@@ -266,7 +267,7 @@ type Routes func(*Server, *http.ServeMux)
 type Parts struct {
 	Reload ReloadFunc // answers requests to reload
 	Pages  Pages      // the operators' pages
-	Known  Known      // what this node knows of its cluster
+	Known  Known      // this node's knowledge about its cluster
 	Routes Routes     // the API that changes what the gateway stores itself
 }
 
@@ -282,7 +283,7 @@ func (s *Server) Guard() *access.Guard { return s.guard }
 // Limited serves h if not too many requests are running, as for the server's own handlers.
 func (s *Server) Limited(h http.HandlerFunc) http.Handler { return s.limiters.limited(h) }
 
-// Streams is Limited for answers that do not end: such requests have a limit of their own.
+// Streams limits h by the number of endless answers.
 func (s *Server) Streams(h http.HandlerFunc) http.Handler {
 	return s.limiters.streams(h)
 }

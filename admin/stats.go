@@ -72,7 +72,7 @@ func showStatistics(s *Server, w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "text/csv; charset=utf-8")
 	w.Header().Set("Content-Disposition", `attachment; filename="pmg-statistics.csv"`)
-	_ = stats.WriteCSV(w, found.By, found.Rows) // the client has gone
+	_ = stats.WriteCSV(w, found.By, found.Rows) // an error means that the client has disconnected
 }
 
 // Heads returns the heads of the table's columns.

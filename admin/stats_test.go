@@ -51,7 +51,7 @@ func TestStatistics(t *testing.T) {
 		{"stats?account=nobody", 200, "[]"},
 		{"stats?by=account&format=csv", 200, "account,messages,accepted,sent"},
 		{"stats?day=yesterday", 200, "[]"},
-		{"stats?by=color", 400, "rows cannot be made by"},
+		{"stats?by=color", 400, "cannot group by"},
 		{"stats?day=soon", 400, "cannot read the day"},
 		{"stats?day=today&month=2026-11", 400, "only one of these"},
 		{"stats?from=2026-11-02&to=2026-11-01", 400, "before the first"},

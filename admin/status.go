@@ -21,7 +21,7 @@ type Ended struct {
 	EventsWritten int64  `json:"events_written" metric:"events_written_total" help:"Events written to files of events.dir."`
 	EventsErrors  int64  `json:"events_errors" metric:"events_errors_total" help:"Times events could not be written; they wait and are written later."`
 	SpansSent     int64  `json:"spans_sent" metric:"spans_sent_total" help:"Spans of traces that the collector has taken (telemetry)."`
-	SpansDropped  int64  `json:"spans_dropped" metric:"spans_dropped_total" help:"Spans of traces that were dropped, because the collector did not take them or not fast enough."`
+	SpansDropped  int64  `json:"spans_dropped" metric:"spans_dropped_total" help:"Spans of traces that were dropped, because the collector did not accept them, or was too slow."`
 }
 
 // Work counts the pipeline's work for all messages.
@@ -38,8 +38,8 @@ type Status struct {
 	Architecture string             `json:"architecture"`
 	Started      time.Time          `json:"started"`
 	Time         time.Time          `json:"time"`
-	NotReady     []string           `json:"not_ready,omitempty"` // the reasons why the gateway is not ready
-	Problems     []string           `json:"problems,omitempty"`  // problems beside readiness: the texts of ProblemList
+	NotReady     []string           `json:"not_ready,omitempty"` // reasons why the gateway is not ready
+	Problems     []string           `json:"problems,omitempty"`  // further problems: the texts of ProblemList
 	ProblemList  []problems.Problem `json:"problem_list,omitempty"`
 	Recovering   bool               `json:"recovering,omitempty"` // some messages of earlier runs are not in their queues yet
 	Unrouted     int64              `json:"unrouted" metric:"unrouted_total" help:"Messages without a matching route."`
@@ -75,14 +75,14 @@ type inner struct {
 // Receipts counts delivery receipts of SMSCs, and those that the gateway makes.
 type Receipts = receipts.Counters[int64]
 
-// Operator is the knowledge about an SMSC, over all connectors that lead to it.
+// Operator is the state of an SMSC, over all connectors that lead to it.
 type Operator struct {
 	Name       string `json:"name"`
-	ReceiptIDs string `json:"receipt_ids"` // how the SMSC writes ids in receipts: a value of the option of that name, or NotKnown
+	ReceiptIDs string `json:"receipt_ids"` // form of the ids in receipts: a value of the option receipt_ids, or NotKnown
 }
 
 const (
-	SameIDs  = "same"          // ids in receipts are as in answers
+	SameIDs  = "same"          // ids in receipts have the same form as in answers
 	NotKnown = "not known yet" // the form of the ids is not certain
 )
 
@@ -120,7 +120,7 @@ type Connector struct {
 	Windows       int     `json:"windows" metric:"window_size" help:"Messages that may be unanswered, over the sessions that can be given messages."`
 	MaxQueue      int     `json:"max_queue" metric:"queue_limit" help:"Messages that a queue takes before clients are slowed down. A connector that clients log in to has one queue for each account, so compare queue_fullest_messages with it."`
 	Fullest       int64   `json:"fullest" metric:"queue_fullest_messages" help:"Messages that wait or are under way in the fullest queue of the connector."`
-	OldestSeconds float64 `json:"oldest_seconds" metric:"queue_oldest_seconds" help:"Age of the next message to be sent, 0 when none waits. Accounts without a session have it in pmg_account_waiting_oldest_seconds alone."`
+	OldestSeconds float64 `json:"oldest_seconds" metric:"queue_oldest_seconds" help:"Age of the next message to be sent, 0 when none waits. For accounts without a session it is only in pmg_account_waiting_oldest_seconds."`
 
 	connector.Counters[int64, connector.Labels]
 
@@ -150,7 +150,7 @@ type PDUCount struct {
 	Status    string `json:"status"`    // the protocol's name of the status
 	Count     int64  `json:"count"`
 
-	Meaning string `json:"-"` // meaning of a status that is no success, for people
+	Meaning string `json:"-"` // meaning of a status other than success, for people
 }
 
 // Answers is the distribution of the times to answers, or to receipts.
@@ -243,7 +243,7 @@ func isDrained(c *connector.Connector) bool {
 	return open == 0 && c.Queued() == 0
 }
 
-// sessions returns the number of a connector's sockets, and of those that are logged in.
+// sessions returns the numbers of a connector's sockets, and of its logged-in sessions.
 func sessions(c *connector.Connector) (open, bound int) {
 	c.Links(func(l *connector.Link) {
 		open++
@@ -316,7 +316,7 @@ func (v *view) status(withSessions bool) *Status {
 	return s
 }
 
-// connector returns the row of c. now is the time by the engine's clock, and wall by the wall clock, which is shown.
+// connector returns the row of c. now is the time by the engine's clock, and wall by the wall clock, for the times shown.
 func (v *view) connector(c *connector.Connector, now int64, wall time.Time) Connector {
 	cfg, s := c.Config(), c.Stats
 	open, bound := sessions(c)
@@ -368,7 +368,7 @@ func (v *view) state(c *connector.Connector, bound int) string {
 	case c.Stats.Failing.Load() > 0:
 		return "failing"
 	case !cfg.IsStatic():
-		return "idle" // the connector connects when it has a message
+		return "idle" // the connector connects when there is a message
 	}
 	return "connecting"
 }
@@ -421,7 +421,7 @@ func newAnswers(h *connector.Histogram, scale int64) Answers {
 	return a
 }
 
-// peerOf names the peer of a lane: a client account, or the SMSC of a connector.
+// peerOf returns the name of a lane's peer: a client account, or the connector to an SMSC.
 func peerOf(c *connector.Connector, account string) string {
 	if account != "" {
 		return "account " + account

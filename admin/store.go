@@ -7,18 +7,18 @@ import (
 	"pmg/config"
 )
 
-// Store is the status of the store. The engine's own figures are up to a few seconds old,
-// so that a disk that hangs keeps nobody from reading the others.
+// Store is the status of the store. The engine's figures are up to a few seconds old, so that a disk that hangs does not block
+// the others.
 type Store struct {
 	Engine  string `json:"engine"`
 	Problem string `json:"problem,omitempty"` // the store's problem
-	Refuses string `json:"refuses,omitempty"` // why no message is accepted
+	Refuses string `json:"refuses,omitempty"` // reason why no message is accepted
 
-	Failed    bool  `json:"failed" metric:"failed" help:"Whether the store takes nothing any more until the gateway has been restarted."`
+	Failed    bool  `json:"failed" metric:"failed" help:"Whether the store has failed, and accepts nothing until the gateway is restarted."`
 	Low       bool  `json:"low" metric:"low" help:"Whether messages are refused because the file system of the store has too little room."`
-	Stalled   bool  `json:"stalled" metric:"stalled" help:"Whether the store takes nothing at present because its background work does not follow."`
+	Stalled   bool  `json:"stalled" metric:"stalled" help:"Whether the store accepts nothing at present because its background work is behind."`
 	Recovered bool  `json:"recovered" metric:"recovered" help:"Whether all messages of earlier runs are in their queues."`
-	OldKey    bool  `json:"old_key" metric:"old_key" help:"Whether messages wait that store.old_key_file is needed for; if none does, the option may go."`
+	OldKey    bool  `json:"old_key" metric:"old_key" help:"Whether some waiting messages need store.old_key_file; if none does, the option can be removed."`
 	Messages  int64 `json:"messages" metric:"messages" help:"Messages in the store."`
 	Unsettled int64 `json:"unsettled" metric:"unsettled" help:"Messages that have ended and are not deleted from the store yet."`
 	Storing   int64 `json:"storing" metric:"storing" help:"Submits that wait for their commit."`
@@ -29,10 +29,10 @@ type Store struct {
 	Changes        int64   `json:"changes" metric:"changes_total" help:"Changes in all commits; divided by their number it is the mean size of a batch."`
 	CommitSeconds  float64 `json:"commit_seconds" metric:"commit_seconds_total" help:"Time that all commits took."`
 	LongestSeconds float64 `json:"commit_longest_seconds" metric:"commit_longest_seconds" help:"Time that the longest commit took."`
-	CurrentSeconds float64 `json:"commit_current_seconds" metric:"commit_current_seconds" help:"How long the commit under way has taken so far, 0 if there is none; beyond a second the disk does not follow."`
+	CurrentSeconds float64 `json:"commit_current_seconds" metric:"commit_current_seconds" help:"Time of the commit under way so far, 0 if there is none; above a second the disk is too slow."`
 	Locks          int64   `json:"lock_acquisitions" metric:"lock_acquisitions_total" help:"Times the lock of the open batch was taken for changes; pmg_lock_acquisitions_total has them as well."`
 	Syncs          int64   `json:"syncs" metric:"syncs_total" help:"Synced writes of the engine's log."`
-	Stalls         int64   `json:"stalls" metric:"stalls_total" help:"Times the engine took nothing because its background work did not follow."`
+	Stalls         int64   `json:"stalls" metric:"stalls_total" help:"Times the engine accepted nothing because its background work was behind."`
 	Slow           int64   `json:"slow" metric:"slow_operations_total" help:"Operations on the disk that took longer than 2 seconds."`
 
 	Octets     int64 `json:"octets" metric:"octets" help:"Octets of the store on disk."`
@@ -58,9 +58,9 @@ func (v *view) store() *Store {
 // Waits counts the messages that wait for a kind of peer. Kinds are counted separately, so that events for a
 // webhook that is down do not hide late SMS.
 type Waits struct {
-	For      string  `json:"for"` // see below
+	For      string  `json:"for"` // SMSCs, sessions or readers of events
 	Messages int64   `json:"messages" metric:"messages" help:"Messages that wait: for SMSCs (smsc), for clients' sessions (sessions: receipts and messages from mobiles), or for clients' servers and those that fetch events (events)."`
-	Oldest   float64 `json:"oldest_seconds" metric:"oldest_seconds" help:"Age of the oldest of them, 0 when none waits."`
+	Oldest   float64 `json:"oldest_seconds" metric:"oldest_seconds" help:"Age of the oldest waiting message, 0 when none waits."`
 }
 
 // The kinds of peers that messages wait for: SMSCs, sessions of clients, or readers of events by HTTP.
@@ -110,10 +110,10 @@ func (s *Status) WaitingFor(peers string) (w Waits) {
 // Route is the status of a route.
 type Route struct {
 	Name  string `json:"name"` // routes[0], as in messages about the configuration
-	Taken int64  `json:"messages" metric:"messages_total" help:"Messages that came in and took the route, those included that were refused then. A route that a reload has left as it was goes on, also in another place; others begin at 0."`
+	Taken int64  `json:"messages" metric:"messages_total" help:"Messages that matched the route, including those refused afterwards. A route that a reload does not change keeps its count, even at another place; others begin at 0."`
 }
 
-// maxRoutes is how many routes have metrics: the first of the configuration. /status has all.
+// maxRoutes is the number of routes with metrics: the first of the configuration. /status has all.
 const maxRoutes = 1000
 
 // routes returns the status of the routes in their order.

@@ -27,7 +27,7 @@ type Story struct {
 	Waits    *operate.StoredMessage  `json:"waits,omitempty"`    // queue entry of the message; nil: the message does not wait
 	Receipts []operate.StoredMessage `json:"receipts,omitempty"` // queue entries of receipts or events
 	Attempts []webhooks.Attempt      `json:"attempts,omitempty"` // remembered calls of the client's webhook, the latest first
-	Others   []Message               `json:"others,omitempty"`   // messages in the same PDUs' lines: parts of a long one
+	Others   []Message               `json:"others,omitempty"`   // other messages in the same PDUs: the parts of a long message
 	PDUs     []StoryPDU              `json:"pdus"`
 	Cut      string                  `json:"cut,omitempty"`
 	Texts    bool                    `json:"texts"`            // texts are shown
@@ -46,7 +46,7 @@ type StoryStep struct {
 	Account   string     `json:"account,omitempty"`
 	Connector string     `json:"connector,omitempty"`
 	Session   string     `json:"session,omitempty"`
-	Status    string     `json:"status,omitempty"` // of an answer
+	Status    string     `json:"status,omitempty"` // status of an answer
 	Meaning   string     `json:"meaning,omitempty"`
 	SMSCID    string     `json:"smsc_id,omitempty"`
 	State     string     `json:"state,omitempty"`
@@ -93,7 +93,7 @@ func (s *Server) Message(r *http.Request, id string) (*Story, error) {
 	if i < 0 || len(found.Stories[i].Steps) == 0 && found.Stories[i].Waits == nil {
 		return nil, refuse(
 			http.StatusNotFound,
-			strings.TrimSpace("nothing is known of message "+q.What+" in this time. "+s.searcher.cutOf(found)),
+			strings.TrimSpace("nothing is known about message "+q.What+" in this time. "+s.searcher.cutOf(found)),
 		)
 	}
 	one := found.Stories[i]
@@ -128,7 +128,7 @@ func (s *Server) tellStory(m *Story, one *story.Story, lines [][]byte) {
 		}
 	}
 	if len(lines) > mostFound {
-		m.Cut = cmp.Or(m.Cut, "There are more PDUs than are shown: choose a shorter time.")
+		m.Cut = cmp.Or(m.Cut, "Some PDUs are not shown: choose a shorter time.")
 	}
 	for i := range one.Steps {
 		step := &one.Steps[i]
@@ -165,7 +165,7 @@ func storyPDU(d *pdulog.Decoder, e *pdulog.Entry, texts bool) (p StoryPDU) {
 	return p
 }
 
-// eachStored calls f for messages of the store with ids from from on, until the context ends.
+// eachStored calls f for each stored message whose id is at least from, until ctx ends.
 func eachStored(
 	ctx context.Context, operations *operate.Operations, sel operate.Selection, from uint64, f func(*operate.StoredMessage),
 ) {

@@ -11,7 +11,7 @@ import (
 	"pmg/internal/tlsfiles"
 )
 
-// A certificates is the TLS state that admin.tls configures. It is checked when somebody connects.
+// A certificates is the TLS configuration of admin.tls. It is checked at each connection.
 type certificates struct {
 	gateway *gateway.Gateway
 
@@ -46,7 +46,7 @@ func (c *certificates) whileTrusted(h http.Handler) http.Handler {
 				w.Header().Set("Connection", "close")
 				http.Error(
 					w,
-					"the certificate is not taken any more: admin.tls.client_ca has another authority now, or it has expired",
+					"the certificate is no longer accepted: admin.tls.client_ca has another authority now, or it has expired",
 					http.StatusUnauthorized,
 				)
 				return
@@ -56,7 +56,7 @@ func (c *certificates) whileTrusted(h http.Handler) http.Handler {
 	})
 }
 
-// expires returns when the first of the certificates expires.
+// expires returns the time when the first certificate expires.
 func (c *certificates) expires() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -64,7 +64,7 @@ func (c *certificates) expires() time.Time {
 	return c.files.Expires()
 }
 
-// takeOver reads changed files, and warns once a day of certificates that expire soon.
+// takeOver reads changed files, and logs a warning once a day if a certificate expires soon.
 func (c *certificates) takeOver() {
 	var err error
 	if o := c.gateway.Node.Config().Admin.TLS.Options(true); !reflect.DeepEqual(o, c.options) {
@@ -79,7 +79,7 @@ func (c *certificates) takeOver() {
 	}
 	if err != nil {
 		c.gateway.Node.Log.Error().Err(err).Msg(
-			"cannot take over changed files of admin.tls; those that were read before stay in force",
+			"cannot take over changed files of admin.tls; the earlier ones stay in force",
 		)
 	}
 	if what := tlsfiles.Expiry(c.files.Expires()); what != "" && time.Since(c.warned) > 24*time.Hour {

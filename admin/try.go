@@ -23,7 +23,7 @@ import (
 // Tried is the answer to a request to submit a message.
 type Tried struct {
 	Account   string `json:"account"`
-	Connector string `json:"connector"` // connector on which the message counts
+	Connector string `json:"connector"` // connector on which the message was submitted
 	ID        string `json:"id,omitempty"`
 	Parts     int    `json:"parts,omitempty"`   // number of short messages that the message needs
 	Parked    bool   `json:"parked,omitempty"`  // no route leads anywhere, so that the message waits for an operator
@@ -31,13 +31,13 @@ type Tried struct {
 }
 
 const (
-	mostTried = 10_000           // characters of a text
+	mostTried = 10_000           // maximum number of characters in a text
 	tryTime   = 10 * time.Second // longest time that the account's rate delays an answer
 )
 
-// try submits a message in the name of ?account=, from the address ?from= to ?to= with the text ?message=.
-// The account's rules, routes, rate and limits apply, on the first connector that the account may use.
-// ?receipt=1 asks for a receipt, which goes to the account's client.
+// try submits a message for ?account=, from the address ?from= to ?to= with the text ?message=. The account's rules, routes,
+// rate and limits apply, on the first connector that the account may use. ?receipt=1 asks for a receipt, which goes to the
+// account's client.
 func (s *Server) try(r *http.Request) (any, error) {
 	g, name := s.view.gateway, r.FormValue("account")
 	cfg := g.Node.Config()
@@ -89,8 +89,8 @@ func SubmitsOn(cfg *config.Config, a *config.Account) *config.Connector {
 	return nil
 }
 
-// readTried reads a message that an operator submits. The types of addresses follow from their form, and the text is
-// written as clients of the connector write theirs, as in pmg explain.
+// readTried reads a message from an operator. The types of its addresses follow from their form; the text is coded as a client
+// of the connector would, as in pmg explain.
 func readTried(r *http.Request, on *config.Connector, protocol sms.Protocol) (request.Fill, error) {
 	from, to, text := r.FormValue("from"), r.FormValue("to"), r.FormValue(access.Text)
 	for _, address := range []string{from, to} {
@@ -135,23 +135,23 @@ func readTried(r *http.Request, on *config.Connector, protocol sms.Protocol) (re
 // refusals explain the refusal of a message by a step of intake.
 var refusals = map[string]string{
 	"rate":       "its account is faster than its rate",
-	"open":       "the gateway stops, or cannot store more messages",
+	"open":       "the gateway is stopping, or cannot store more messages",
 	"plugins":    "a plugin refuses it",
 	"validity":   "its validity has passed",
 	"rewrite":    "a rule of rewrite, or a list of addresses, refuses it",
 	"plausible":  "its recipient cannot be a number of its country (recipients)",
 	"duplicates": "its account has submitted it before, with the same sender, recipient and text (duplicates)",
-	"flood":      "its account has submitted as many messages to this recipient, or to its like, as it may (flood)",
-	"quiet": "it is quiet where its recipient is (quiet), and its validity ends before that does, or too many messages of its " +
+	"flood":      "its account has reached its limit of messages to this recipient, or to similar numbers (flood)",
+	"quiet": "its recipient has quiet hours (quiet), and its validity ends before they do, or too many messages of its " +
 		"account wait for their delivery time",
 	"keyword": "the first part of the long message, whose keyword decides the route, has not come",
 	"route":   "no route leads anywhere",
-	"fit": "its text cannot be made one that the peer takes: too many short messages (max_parts), or characters " +
+	"fit": "its text cannot be converted for the peer: too many short messages (max_parts), or characters " +
 		"that the peer's alphabet lacks; or it has more parts than its account may schedule (max_scheduled)",
 	"room": "there is no room for it in the queue",
 }
 
-// refused says why intake has refused a message.
+// refused returns the reason why intake has refused a message.
 func refused(r *request.Result) string {
 	why := refusals[r.Step]
 	switch {

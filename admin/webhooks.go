@@ -74,13 +74,13 @@ func (s *Server) testWebhook(r *http.Request) (any, error) {
 type Webhook struct {
 	Account     string           `json:"account"`
 	Servers     int              `json:"servers" metric:"servers" help:"Servers of the account that are called with its events, or were."`
-	Failing     int              `json:"failing" metric:"servers_failing" help:"Those of them whose last call failed."`
-	Resting     int              `json:"resting" metric:"servers_resting" help:"Those of them that are not called for a while, because they have failed often or ask for that."`
+	Failing     int              `json:"failing" metric:"servers_failing" help:"Servers of the account whose last call failed."`
+	Resting     int              `json:"resting" metric:"servers_resting" help:"Servers of the account that are not called for a while, because they have failed often or asked for a pause."`
 	Waiting     int64            `json:"waiting" metric:"events_waiting" help:"Events for the account's servers that wait or are under way."`
 	Oldest      float64          `json:"oldest_seconds" metric:"oldest_seconds" help:"Age of the next event for the account's servers, 0 when none waits."`
 	Calls       connector.Labels `json:"calls" metric:"calls_total" label:"result" help:"Calls of the account's servers, by result: taken or failed."`
-	Failures    int              `json:"failures"`              // consecutive failures of the server that has the most
-	LastError   string           `json:"last_error,omitempty"`  // of the call that failed last
+	Failures    int              `json:"failures"`              // highest number of consecutive failures of a server
+	LastError   string           `json:"last_error,omitempty"`  // error of the latest failed call
 	RestsUntil  *time.Time       `json:"rests_until,omitempty"` // time of the next call of a server that rests
 	Disabled    int              `json:"disabled"`              // number of disabled servers
 	DeadLetters int64            `json:"dead_letters" metric:"dead_letters" help:"Events in the store that the account's servers did not take in time (pmg webhooks dead)."`

@@ -97,7 +97,8 @@ func (d *decoder) run(data []byte, o Options) (*Config, error) {
 	return c, nil
 }
 
-// findLines records the lines where the file defines routes, and objects that managed files must not define again.
+// findLines records the lines of the file's routes, and the places of those objects in it that managed files could
+// define too.
 func findLines(d *decoder, c *Config) {
 	for i := range c.Routes {
 		line := 0

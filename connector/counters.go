@@ -24,7 +24,7 @@ type Counters[N, L any] struct {
 	Refused    N `json:"refused" metric:"messages_refused_total" column:"refused" help:"Messages from peers that were refused."`
 	Sent       N `json:"sent" metric:"messages_sent_total" column:"sent" help:"Messages that a peer accepted."`
 	Failed     N `json:"failed" metric:"messages_failed_total" column:"failed" help:"Messages that were given up."`
-	Cancelled  N `json:"cancelled" metric:"messages_cancelled_total" column:"cancelled" help:"Messages that were deleted before a peer had them, by their client or an operator."`
+	Cancelled  N `json:"cancelled" metric:"messages_cancelled_total" column:"cancelled" help:"Messages that their client or an operator deleted before a peer had accepted them."`
 	Expired    N `json:"expired" metric:"messages_expired_total" column:"expired" help:"Messages whose validity ran out while they waited."`
 	Retried    N `json:"retried" metric:"messages_retried_total" column:"retried" help:"Times a message was put back into the queue."`
 	Late       N `json:"answered_late" metric:"messages_answered_late_total" column:"late" help:"Messages whose answer came after the response timeout."`

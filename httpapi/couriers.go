@@ -11,9 +11,9 @@ import (
 
 // A courier carries the messages of an out connector without sessions: to an SMSC that is called by HTTP, or to the sandbox.
 type courier interface {
-	// Wake ends a rest. changed says that other options are in force.
+	// Wake ends a pause. changed means that the options have changed.
 	Wake(changed bool)
-	// Close ends the courier. The caller makes sure that the lane sends nothing more.
+	// Close ends the courier. The lane must not send anything more.
 	Close()
 }
 
@@ -31,7 +31,7 @@ func (x *Engine) reach(c *connector.Connector) (err error) {
 	return nil
 }
 
-// courierOf returns the courier of a connector's messages, nil if it has none here.
+// courierOf returns the courier of a connector's messages, nil if there is none.
 func (x *Engine) courierOf(c *connector.Connector) courier {
 	x.mu.Lock()
 	defer x.mu.Unlock()

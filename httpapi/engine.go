@@ -45,9 +45,10 @@ type Engine struct {
 // Options are optional parts that the program adds to an engine. The zero value adds nothing.
 type Options struct {
 	Opened map[string][]sock.Listening // sockets that already listen, by name of the connector
-	// reports whether anything may be sent to SMSCs and webhooks, which is asked directly before each system call; nil: always
+	// Holds reports whether anything may be sent to SMSCs and webhooks. It is called directly before each system call; nil:
+	// always.
 	Holds func() bool
-	Edit  portal.Edit  // changes managed files for users of accounts; nil: nothing does
+	Edit  portal.Edit  // changes managed files for users of accounts; nil: they cannot be changed
 	Audit portal.Audit // records the users' actions; nil: no actions are recorded
 }
 
@@ -77,7 +78,7 @@ func Over(e gateway.Engine, g *gateway.Gateway, o Options) (*Engine, error) {
 			return nil, err
 		}
 	}
-	for _, c := range g.Table.Connectors() { // listeners bring the messages of HTTP connectors
+	for _, c := range g.Table.Connectors() { // the listeners of HTTP connectors accept their messages
 		if c.Config().Transport() != config.BySession {
 			x.Attach(c)
 		}
@@ -159,7 +160,7 @@ const detachTimeout = 30 * time.Second
 // Detach implements gateway.Service.
 func (x *Engine) Detach(c *connector.Connector) {
 	if l := x.take(c); l != nil {
-		x.leaving.Go(func() { // leaving ends before Close returns: pdu logs are closed then
+		x.leaving.Go(func() { // Close waits for leaving, and closes the pdu logs afterwards
 			ctx, done := context.WithTimeout(x.ctx, detachTimeout)
 			defer done()
 			l.Drain(ctx)
@@ -178,7 +179,7 @@ func (x *Engine) Logout(match func(*connector.Link) bool) {
 	x.checkStreams()
 }
 
-// checkStreams ends the long requests of clients that may no longer have them.
+// checkStreams ends the long requests whose clients no longer have a valid login.
 func (x *Engine) checkStreams() {
 	for _, c := range x.gateway.Table.Connectors() {
 		c.Streams.Check()
@@ -188,7 +189,7 @@ func (x *Engine) checkStreams() {
 // streamInterval is the pause between checks of logins that can expire: those by keys and certificates.
 const streamInterval = time.Second
 
-// keepStreams does so until the gateway ends.
+// keepStreams calls checkStreams in intervals, until the gateway ends.
 func (x *Engine) keepStreams() {
 	t := time.NewTicker(streamInterval)
 	defer t.Stop()

@@ -8,14 +8,14 @@ import (
 	"io"
 )
 
-// MaxAnswer is how many octets a service or a program may answer with.
+// MaxAnswer is the maximum length of an answer from a service or a program, in octets.
 const MaxAnswer = 1 << 20
 
-// errMore is that something follows an answer.
+// errMore is the error if octets follow the JSON of an answer.
 var errMore = errors.New("something follows the JSON")
 
-// ReadAnswer reads an answer in JSON. Members without meaning are refused, because a misspelled verdict could
-// otherwise let a message pass. The error quotes the answer.
+// ReadAnswer reads an answer in JSON. Unknown members are refused, because a misspelled verdict could otherwise let a
+// message pass. The error quotes the answer.
 func ReadAnswer(b []byte, into any) error {
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.DisallowUnknownFields()
@@ -29,7 +29,7 @@ func ReadAnswer(b []byte, into any) error {
 	return fmt.Errorf("it answers %s: %w", Quote(b), err)
 }
 
-// maxQuote is how many octets of an answer an error shows.
+// maxQuote is the maximum number of octets of an answer in an error.
 const maxQuote = 80
 
 // Quote quotes the beginning of an answer, for an error.

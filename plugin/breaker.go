@@ -5,18 +5,19 @@ import (
 	"time"
 )
 
-// Of a breaker.
+// Limits of a breaker.
 const (
 	maxFailures = 10          // consecutive failures after which the plugin rests
 	firstRest   = time.Second // first rest, which doubles with each failure after a rest
 	longestRest = time.Minute
 )
 
-// A breaker spares a plugin that fails: after maxFailures in a row it is not asked for a while, then about one message.
+// A breaker stops questions to a plugin that fails. After maxFailures consecutive failures the plugin rests; then one
+// question is tried.
 type breaker struct {
 	mu     sync.Mutex
-	failed int           // in a row
-	since  time.Time     // of the first of these
+	failed int           // consecutive failures
+	since  time.Time     // time of the first of the consecutive failures
 	rest   time.Duration // duration of the latest rest; 0: no rest since the last answer
 	until  time.Time     // the end of the rest
 	trying bool          // a trial is under way
@@ -63,7 +64,7 @@ func (b *breaker) done(now time.Time, trial bool, err error) {
 	}
 }
 
-// unasked records that a question was not asked after all, which is no outcome of the plugin.
+// unasked records that a question was not asked after may has allowed it. It counts neither as a success nor as a failure.
 func (b *breaker) unasked(trial bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -13,22 +13,22 @@ type Figures struct {
 	Failed   int64 // questions without a verdict: on_failure has decided
 	Rested   int64 // messages for which a resting plugin was not asked: on_failure has decided
 	Crowded  int64 // messages for which no place was free: refused as throttled, or tried again
-	Refused  int64 // by the plugin
-	Held     int64 // by the plugin
-	Changed  int64 // with another address, text, time or tag
+	Refused  int64 // messages that the plugin refused
+	Held     int64 // messages that the plugin held
+	Changed  int64 // messages of which the plugin changed address, text, time or tags
 	InFlight int
 	Waiting  int
 
 	Work Times // time from the question to the answer; measured for one question in sampled if the plugin does not wait
-	Wait Times // before the question
+	Wait Times // time from the message to the question
 
 	RestsUntil time.Time // end of the rest after consecutive failures; zero: the plugin does not rest
-	FailsSince time.Time // with RestsUntil
-	Failures   int       // in a row, with RestsUntil
+	FailsSince time.Time // time of the first of these failures; set with RestsUntil
+	Failures   int       // consecutive failures; set with RestsUntil
 	Failure    string    // text of the last failure
 }
 
-// Times are durations.
+// Times are statistics of durations.
 type Times struct {
 	Min, Mean, P50, P99, Max time.Duration
 }

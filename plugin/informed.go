@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// informed are the messages that a plugin is informed of, without waiting for a verdict.
+// informed are the messages of which a plugin is informed, without waiting for a verdict.
 type informed struct {
 	under sync.WaitGroup
 
 	mu     sync.Mutex
-	taken  int            // places
+	taken  int            // number of places taken
 	owners map[string]int // number of places by account
 	closed bool           // Close was called
 }
@@ -21,7 +21,7 @@ type informed struct {
 // places, and another account still finds some.
 const generous = 4
 
-// take takes one of so many places for an account. It reports false if the account may take none.
+// take takes one of a number of places for an account. It reports false if the account may not take one.
 func (f *informed) take(owner string, places int) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -46,11 +46,11 @@ func (f *informed) give(owner string) {
 	}
 }
 
-// lastWord is how long Close waits for a plugin that is being informed.
+// lastWord is the time that Close waits for a plugin that is being informed.
 const lastWord = time.Second
 
 // errClosed means that a plugin was closed before it was informed.
-var errClosed = errors.New("it is closed")
+var errClosed = errors.New("the plugin is closed")
 
 // Reserve takes a place for an account among the messages that the plugin is informed of, without waiting. An
 // error means that there is no place, and the message is left out. Otherwise Inform follows.
@@ -76,7 +76,7 @@ func (p *Pool) Inform(owner string, m *Message, failed func(error)) {
 	}
 }
 
-// goes calls inform on another goroutine. It reports false if the plugin is closed.
+// goes calls inform on a new goroutine. It reports false if the plugin is closed.
 func (f *informed) goes(inform func()) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -87,7 +87,7 @@ func (f *informed) goes(inform func()) bool {
 	return true
 }
 
-// end waits a moment for a plugin that is being informed, and then calls stop, which ends the plugin's work.
+// end waits up to lastWord for running calls of inform, and then calls stop, which ends the plugin's work.
 func (f *informed) end(stop func()) {
 	f.mu.Lock()
 	f.closed = true

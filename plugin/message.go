@@ -13,8 +13,8 @@ const (
 	Result = "result" // the message has ended
 
 	Receipt = "receipt" // a client is about to get a receipt
-	Login   = "login"   // no message: a client logs in, with the right credentials
-	Network = "network" // only a recipient: the plugin names the number's present network
+	Login   = "login"   // a client logs in with valid credentials; there is no message
+	Network = "network" // a number's present network is looked up; the message has only a recipient
 )
 
 // Hooks returns the names of all hooks.
@@ -25,12 +25,12 @@ type Message struct {
 	Hook      string    `json:"hook" expr:"hook"`
 	Account   string    `json:"account,omitempty" expr:"account"` // account that submits the message; "": it comes from an SMSC
 	Connector string    `json:"connector" expr:"connector"`       // connector of the arrival; Send, Result: of the departure
-	From      string    `json:"from" expr:"from"`                 // sender: an international number without '+', other, or a name
+	From      string    `json:"from" expr:"from"`                 // sender: an international number without '+', another number, or a name
 	FromTON   int       `json:"from_ton" expr:"from_ton"`         // 1: international, 5: a name
 	To        string    `json:"to" expr:"to"`                     // recipient
 	ToTON     int       `json:"to_ton" expr:"to_ton"`
 	Text      string    `json:"text" expr:"text"`                      // "": the message is binary, or empty
-	Binary    bool      `json:"binary,omitempty" expr:"binary"`        // the message's octets are no text
+	Binary    bool      `json:"binary,omitempty" expr:"binary"`        // the message consists of octets, not of text
 	Alphabet  string    `json:"alphabet" expr:"alphabet"`              // gsm7, latin1, ucs2, utf8, binary
 	IsPart    bool      `json:"is_part,omitempty" expr:"is_part"`      // a part of a long text that the sender split
 	Priority  int       `json:"priority" expr:"priority"`              // 0: lowest
@@ -44,17 +44,17 @@ type Message struct {
 	ID    string `json:"id,omitempty" expr:"id"`
 	Part  int    `json:"part,omitempty" expr:"part"`   // of Send and Result, from 1
 	Parts int    `json:"parts,omitempty" expr:"parts"` // Send, Result: number of parts, if the gateway has split the message
-	State string `json:"state,omitempty" expr:"state"` // Result: as in events; Receipt: as sms.State has it
+	State string `json:"state,omitempty" expr:"state"` // Result: state as in events; Receipt: name of the sms.State
 	Error string `json:"error,omitempty" expr:"error"` // Result: reason as in events; Receipt: as the client gets it
 
-	// Of a login.
+	// The fields of a login.
 	Address  string `json:"address,omitempty" expr:"address"` // address of the client, without the port
 	Protocol string `json:"protocol,omitempty" expr:"protocol"`
 	TLS      bool   `json:"tls,omitempty" expr:"tls"`
-	Bind     string `json:"bind,omitempty" expr:"bind"` // transmitter, receiver, transceiver
+	Bind     string `json:"bind,omitempty" expr:"bind"` // transmitter, receiver or transceiver
 }
 
-// A Quick plugin decides by itself, mostly in less time than it takes to pass a message to another goroutine.
+// A Quick plugin decides without waiting, mostly in less time than it takes to pass a message to another goroutine.
 type Quick interface {
 	Plugin
 	// Try is Ask for callers that may not wait. It reports false if the answer would take longer.
@@ -65,6 +65,6 @@ type Quick interface {
 type Plugin interface {
 	// Ask returns the verdict about a message. An error means that there is no verdict. Ask returns soon after ctx has ended.
 	Ask(ctx context.Context, m *Message) (Verdict, error)
-	// Close ends the plugin's processes and connections. No question follows.
+	// Close ends the plugin's processes and connections. Ask is not called any more.
 	Close()
 }

@@ -11,20 +11,20 @@ import (
 	"pmg/internal/turns"
 )
 
-// Options are the bounds of a pool.
+// Options are the limits of a pool.
 type Options struct {
 	Name      string
-	Workers   int           // questions under way at the same time
-	Queue     int           // further questions that wait for a place
-	Deadline  time.Duration // limit of a question, and of its wait for a place before
-	OnFailure string        // Pass, Refuse or Hold: what happens to a message without a verdict
+	Workers   int           // maximum number of questions under way
+	Queue     int           // maximum number of further questions that wait for a place
+	Deadline  time.Duration // time limit of a question, including the wait for a place
+	OnFailure string        // decision about a message without a verdict: Pass, Refuse or Hold
 }
 
 // A Pool asks one plugin. Questions that wait for a place take turns by account. It is safe for concurrent use.
 type Pool struct {
 	Options
 	plugin  Plugin
-	quick   Quick // nil: the plugin waits
+	quick   Quick // nil: the plugin may wait, so Try is not possible
 	turns   *turns.Turns[string]
 	breaker breaker
 
@@ -43,27 +43,28 @@ func NewPool(p Plugin, o Options) *Pool {
 	return &Pool{Options: o, plugin: p, quick: quick, turns: turns.New[string](o.Workers, o.Queue)}
 }
 
-// Waits reports whether the plugin waits for others, so that Try never decides.
+// Waits reports whether the plugin may have to wait, so that Try never decides.
 func (p *Pool) Waits() bool { return p.quick == nil }
 
-// Close closes the plugin, when nothing is asked any more.
+// Close closes the plugin. Ask and Try are not called any more.
 func (p *Pool) Close() { p.informed.end(p.plugin.Close) }
 
 // Errors of a pool.
 var (
-	errFull  = errors.New("as many messages wait for it as may (queue), or no place was free in time")
+	errFull  = errors.New("its queue is full (queue), or no place was free in time")
 	errRests = errors.New("it rests after failures in a row")
 	errLate  = errors.New("it has not answered within its deadline")
 )
 
-// A Decision is the verdict about a message, and the reason why the plugin did not make it: nil if the plugin did.
+// A Decision is the verdict about a message. Failure is the reason if the plugin did not decide, nil if it did.
 type Decision struct {
 	Verdict
 	Failure error
-	Crowded bool // nobody was asked, because too many questions wait: the message is to come again
+	Crowded bool // too many questions wait, so the plugin was not asked: the message must be submitted again
 }
 
-// Try asks the plugin where nothing may wait, such as on a stage. It reports false if that takes longer: then Ask follows.
+// Try asks the plugin without waiting, for callers such as stages. It reports false if the answer takes longer: then
+// Ask follows.
 func (p *Pool) Try(m *Message) (Decision, bool) {
 	if p.quick == nil {
 		return Decision{}, false
@@ -84,14 +85,14 @@ func (p *Pool) Try(m *Message) (Decision, bool) {
 	return p.decision(v, err), true
 }
 
-// Ask asks the plugin. Without an answer the decision is that of OnFailure. Without a place the message is refused for now,
-// whatever OnFailure is: it neither passes unseen because its account sends much, nor is the plugin at fault.
+// Ask asks the plugin. Without an answer OnFailure decides. Without a place the message is refused with a temporary error,
+// whatever OnFailure is: it must not pass unchecked because its account sends too much, and the plugin is not at fault.
 func (p *Pool) Ask(m *Message) Decision { return p.AskFor(cmp.Or(m.Account, m.Connector), m) }
 
-// AskFor is Ask for an owner, whose turn the question uses: usually an account.
+// AskFor is Ask for an owner, usually an account. Waiting questions are taken from the owners in turn.
 func (p *Pool) AskFor(owner string, m *Message) Decision { return p.decision(p.ask(owner, m)) }
 
-// decision counts how a question has ended.
+// decision counts the outcome of a question, and returns the decision.
 func (p *Pool) decision(v Verdict, err error) Decision {
 	switch {
 	case errors.Is(err, errFull):
@@ -122,7 +123,7 @@ func (p *Pool) fail(err error) {
 	p.failure.Store(&text)
 }
 
-// Instead returns the verdict that replaces a missing one.
+// Instead returns the verdict that replaces a missing verdict.
 func (p *Pool) Instead() Verdict {
 	switch why := "plugin " + p.Name + " has not answered"; p.OnFailure {
 	case Pass:
@@ -134,11 +135,12 @@ func (p *Pool) Instead() Verdict {
 	}
 }
 
-// sampled is how many questions have one whose time is measured, if the plugin does not wait: to ask for the time twice takes
-// as long as half an expression.
+// sampled is the number of questions for each question whose time is measured, if the plugin does not wait: reading
+// the clock twice takes half as long as an expression.
 const sampled = 64
 
-// ask asks a question when it has a place. Rules end by themselves, and fail because of a message: they have no breaker.
+// ask waits for a place, and asks a question. Plugins that do not wait have no breaker, because their failures depend
+// on the message.
 func (p *Pool) ask(owner string, m *Message) (v Verdict, err error) {
 	began := time.Now()
 	ok, trial := p.quick != nil, false

@@ -19,13 +19,13 @@ const (
 	Hold   = "hold"   // the message is accepted, and waits until an operator decides
 )
 
-// refusable are the codes that a message may be refused with. Their names are the statuses of verdicts.
+// refusable are the codes for refused messages. Their names are the statuses of verdicts.
 var refusable = []sms.Code{
 	sms.Rejected, sms.BadSource, sms.BadDestination, sms.BadLength, sms.BadParameter, sms.Throttled, sms.QueueFull,
 	sms.TemporaryFailure, sms.SystemError,
 }
 
-// Statuses returns the names by which a message may be refused.
+// Statuses returns the names of the codes for refused messages.
 func Statuses() (names []string) {
 	for _, c := range refusable {
 		names = append(names, c.String())
@@ -37,25 +37,25 @@ func Statuses() (names []string) {
 type Verdict struct {
 	Do     string    `json:"do,omitempty"`
 	Status string    `json:"status,omitempty"` // Refuse: one of Statuses; "": rejected
-	Until  time.Time `json:"until,omitzero"`   // of Delay
+	Until  time.Time `json:"until,omitzero"`   // with Delay
 	Why    string    `json:"why,omitempty"`    // for the sender, the log and the operator
 
-	// Changes; nil: unchanged.
+	// Changes of the message; nil: unchanged.
 	From *string `json:"from,omitempty"` // an international number begins with '+'
 	To   *string `json:"to,omitempty"`
 	Text *string `json:"text,omitempty"`
 
-	Tags []string `json:"tags,omitempty"` // tags to add to the message
+	Tags []string `json:"tags,omitempty"` // tags added to the message
 
 	Network string `json:"network,omitempty"` // network of the number, MCC and MNC; "": the network of the table
 
-	// At Network: a number whose network in the table is that of the recipient, and for how many seconds the answer may be
-	// kept; 0: as long as the hook says.
+	// At Network: a number that the table has the recipient's network for; and the time in seconds for which the
+	// answer may be cached, 0: the time of the hook.
 	RoutingNumber string `json:"routing_number,omitempty"`
 	Keep          int    `json:"keep,omitempty"`
 }
 
-// Bounds of a verdict.
+// Limits of a verdict.
 const (
 	MaxWhy     = 200 // octets
 	MaxAddress = 64
@@ -66,7 +66,7 @@ const (
 	mostKeep   = 366 * 24 * 3600
 )
 
-// Check returns the reason why a verdict cannot be carried out, nil if it can.
+// Check returns the reason why a verdict is not valid, nil if it is.
 func (v *Verdict) Check() error {
 	switch {
 	case !slices.Contains([]string{"", Pass, Refuse, Delay, Hold}, v.Do):
@@ -80,7 +80,7 @@ func (v *Verdict) Check() error {
 	case len(v.Why) > MaxWhy || !utf8.ValidString(v.Why):
 		return fmt.Errorf("its why must be at most %d octets of UTF-8", MaxWhy)
 	case len(v.Tags) > MaxTags:
-		return fmt.Errorf("it gives %d tags: %d are the most", len(v.Tags), MaxTags)
+		return fmt.Errorf("it has %d tags: at most %d are allowed", len(v.Tags), MaxTags)
 	}
 	if _, ok := sms.ReadNetwork(v.Network); !ok && v.Network != "" {
 		return fmt.Errorf("its network %s must be MCC and MNC, 5 or 6 digits, or MCC alone", Quote([]byte(v.Network)))
@@ -105,7 +105,7 @@ func (v *Verdict) Check() error {
 	for _, tag := range v.Tags {
 		if !sms.IsTag(tag) {
 			return fmt.Errorf(
-				"its tag %s must be small letters, digits and any of _.:-, at most %d, and not begin with held:, refused: or "+
+				"its tag %s must be at most %d small letters, digits and any of _.:-, and not begin with held:, refused: or "+
 					"changed: as marks do",
 				Quote([]byte(tag)), sms.MaxTag,
 			)
@@ -114,7 +114,7 @@ func (v *Verdict) Check() error {
 	return nil
 }
 
-// checkAt returns the reason why a verdict cannot be carried out at a hook, nil if it can.
+// checkAt returns the reason why a verdict is not valid at a hook, nil if it is.
 func (v *Verdict) checkAt(hook string) error {
 	changes := v.From != nil || v.To != nil || len(v.Tags) > 0 || v.Network != ""
 	switch {
@@ -125,20 +125,20 @@ func (v *Verdict) checkAt(hook string) error {
 	case hook == Receipt && v.Text != nil:
 		return errors.New("it changes the text of a receipt")
 	case hook == Login && (v.Do == Delay || v.Do == Hold):
-		return fmt.Errorf("its verdict is %s, which there is not for a login", v.Do)
+		return fmt.Errorf("its verdict is %s, which is not possible for a login", v.Do)
 	case hook == Login && (changes || v.Text != nil):
-		return errors.New("it changes something, and a login has no message")
+		return errors.New("it changes a message, but a login has none")
 	case hook == Network && v.Do == Delay:
-		return errors.New("its verdict is delay, which there is not for a number")
+		return errors.New("its verdict is delay, which is not possible at the hook network")
 	case hook == Network && (v.From != nil || v.To != nil || len(v.Tags) > 0 || v.Text != nil):
-		return errors.New("it changes something else than the network of a number")
+		return errors.New("it changes a field other than network, which alone is possible at the hook network")
 	case hook != Network && (v.RoutingNumber != "" || v.Keep != 0):
-		return errors.New("it has a routing_number or keep, which there are at the hook network alone")
+		return errors.New("it has a routing_number or keep, which are possible only at the hook network")
 	}
 	return nil
 }
 
-// code returns the place of the verdict's status among those that are refusable; negative: it is none of them.
+// code returns the index of the verdict's status in refusable; negative: it is not there.
 func (v *Verdict) code() int {
 	return slices.IndexFunc(refusable, func(c sms.Code) bool { return c.String() == v.Status })
 }

@@ -11,15 +11,15 @@ import (
 	"pmg/sms/rewrite"
 )
 
-// Bounds on what the SMSC brings.
+// Limits of the SMSC's deliveries.
 const (
-	atATime    = 64          // deliveries under way
-	retryPause = time.Second // before a delivery is tried again that the gateway could not take
-	quoted     = 60          // characters that a reply has at most
-	tonName    = 5           // type of number of a name (3GPP TS 23.040 §9.1.2.5)
+	atATime    = 64          // deliveries under way at the same time
+	retryPause = time.Second // pause before a delivery is repeated after a temporary error of the gateway
+	quoted     = 60          // maximum number of characters in a reply
+	tonName    = 5           // TON of a name (3GPP TS 23.040 §9.1.2.5)
 )
 
-// plan schedules what a message leads to that was taken. asks says which receipts are asked for.
+// plan schedules the receipt and the reply for an accepted message. asks selects the receipts that were asked for.
 func (s *SMSC) plan(e *testsms.Ending, asks sms.Notify, out *sms.Message, text string) {
 	due := s.due(e)
 	if reports(e, asks) {
@@ -34,12 +34,12 @@ func (s *SMSC) plan(e *testsms.Ending, asks sms.Notify, out *sms.Message, text s
 	s.schedule.add(&delivery{due: due, id: out.ID, ending: e, reply: string(reply[:min(len(reply), quoted)]), from: from, to: to})
 }
 
-// due returns when what follows from a message comes that is taken now.
+// due returns the time of the receipt and the reply to a message that is accepted now.
 func (s *SMSC) due(e *testsms.Ending) int64 {
 	return s.gateway.Node.Clock.Now() + int64(e.Delay)*int64(s.connector.Config().Test.ReceiptDelay)
 }
 
-// reports reports whether a receipt follows from a message for which such receipts are asked.
+// reports reports whether a message gets a receipt, if the receipts in asks were asked for.
 func reports(e *testsms.Ending, asks sms.Notify) bool {
 	switch e.State {
 	case sms.NoState:
@@ -50,7 +50,7 @@ func reports(e *testsms.Ending, asks sms.Notify) bool {
 	return asks&sms.NotifyFailure != 0
 }
 
-// deliverAll brings what is due, until the end.
+// deliverAll delivers receipts and replies when they are due, until the end.
 func (s *SMSC) deliverAll() {
 	places := make(chan struct{}, atATime)
 	timer := time.NewTimer(0)
@@ -82,7 +82,7 @@ func (s *SMSC) deliverAll() {
 	}
 }
 
-// deliver brings a delivery to the gateway, as an SMSC does.
+// deliver submits a delivery to the gateway, like an SMSC.
 func (s *SMSC) deliver(d *delivery) {
 	var r request.Result
 	if d.reply != "" {
@@ -100,7 +100,7 @@ func (s *SMSC) deliver(d *delivery) {
 	}
 }
 
-// report brings a receipt.
+// report delivers a receipt.
 func (s *SMSC) report(d *delivery) request.Result {
 	report := d.ending.Network
 	report.ID, report.State, report.Done = peerID(d.id), d.ending.State, s.gateway.Node.Clock.WallNow()
@@ -116,12 +116,12 @@ func (s *SMSC) report(d *delivery) request.Result {
 	return r
 }
 
-// FromMobile brings a text that a mobile sends to a number.
+// FromMobile delivers a text from a mobile to a number.
 func (s *SMSC) FromMobile(from, to, text string) request.Result {
 	return s.bring(rewrite.Auto([]byte(from)), rewrite.Auto([]byte(to)), text)
 }
 
-// bring brings the text of a mobile.
+// bring delivers the text of a mobile.
 func (s *SMSC) bring(from, to sms.Address, text string) request.Result {
 	alphabet, octets := smstext.Encode(sms.Default, text)
 	r := s.gateway.Requests.Deliver(s.source(), func(m *sms.Message) sms.Code {
@@ -155,7 +155,7 @@ func (s *SMSC) logSubmit(m, out *sms.Message, text string, a *sms.Answer) {
 	stats.CountStatus(testsms.SubmitAnswer, true, p.Status())
 }
 
-// logDeliver writes what was brought, and what the gateway has answered, to the pdu log.
+// logDeliver writes a message that the sandbox delivers, and the gateway's answer, to the pdu log.
 func (s *SMSC) logDeliver(r *request.Result, fields func(*testsms.PDU)) {
 	number, stats := s.number.Add(1), s.connector.Stats
 	var p testsms.PDU

@@ -8,14 +8,14 @@ import (
 	"pmg/sms"
 )
 
-// What an earlier run has left.
+// Times of resuming the deliveries of an earlier run.
 const (
 	resumeEvery = 200 * time.Millisecond // pause between checks whether the gateway has read its store
 	// beside the longest delay: how long before the start a message may have come whose receipt is made again
 	lookedBack = time.Hour
 )
 
-// resume schedules the receipts of messages that an earlier run has taken, and of which no receipt has come.
+// resume schedules the receipts of messages that an earlier run has accepted, and for which no receipt has come.
 func (s *SMSC) resume() {
 	defer s.schedule.resumed()
 	t := time.NewTicker(resumeEvery)

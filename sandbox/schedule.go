@@ -11,12 +11,12 @@ import (
 
 // A delivery is a message that the SMSC will deliver: the receipt of a message, or a mobile's reply.
 type delivery struct {
-	due    int64 // by the engine's clock
+	due    int64 // time by the engine's clock
 	id     uint64
 	ending *testsms.Ending
 
 	reply    string      // text of a mobile's reply; empty: the delivery is a receipt
-	from, to sms.Address // of a reply
+	from, to sms.Address // addresses of a reply
 }
 
 // key identifies a delivery of a message.
@@ -27,18 +27,18 @@ type key struct {
 
 func (d *delivery) key() key { return key{d.id, d.reply != ""} }
 
-// mostScheduled is the limit of deliveries: above it, the SMSC has no room for messages.
+// mostScheduled is the maximum number of deliveries: above it, the SMSC refuses messages as queue_full.
 const mostScheduled = 100_000
 
-// A schedule is what will be brought, by time. It is safe for concurrent use.
+// A schedule contains the deliveries to come, by time. It is safe for concurrent use.
 type schedule struct {
 	changed chan struct{}
 
 	mu     sync.Mutex
 	byTime *btree.BTreeG[*delivery]
 	known  map[key]struct{} // keys of the deliveries in byTime, and of those that are being delivered
-	// What was brought while the deliveries of earlier runs were still read from the store, which may have been before: it
-	// stays known until they are added. nil: they are.
+	// Deliveries made while those of earlier runs are still being read from the store, and might be added again: their keys
+	// stay in known until then. nil: all are read.
 	brought []key
 }
 
@@ -107,7 +107,7 @@ func (s *schedule) take(now int64) (d *delivery, next int64) {
 	return first, 0
 }
 
-// done drops a delivery that was made.
+// done removes a delivery that was made.
 func (s *schedule) done(d *delivery) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -118,7 +118,7 @@ func (s *schedule) done(d *delivery) {
 	delete(s.known, d.key())
 }
 
-// resumed is called when the deliveries of earlier runs were added.
+// resumed is called when the deliveries of earlier runs have been added.
 func (s *schedule) resumed() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

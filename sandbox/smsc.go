@@ -15,7 +15,7 @@ import (
 	"pmg/sms"
 )
 
-// An SMSC takes every message that the lane of a connector of protocol test gives it:
+// An SMSC answers the messages of the lane of a connector of protocol test:
 //
 //	lane ──► worker ──► answered
 //	               └──► schedule ──receipt_delay──► a receipt, or a reply, as that of any SMSC
@@ -28,13 +28,13 @@ type SMSC struct {
 	engine    worker.Engine
 	worker    *worker.Worker
 	log       *pdulog.Shared
-	number    atomic.Uint32 // of the last PDU
+	number    atomic.Uint32 // number of the last PDU
 	schedule  *schedule
-	watch     atomic.Pointer[func(Text)] // is called with texts that mobiles would show; nil: nobody watches
+	watch     atomic.Pointer[func(Text)] // called with the texts that mobiles would show; nil: not called
 	group     *worker.Group              // group of all the SMSC's goroutines
 }
 
-// Start begins to take the messages of a connector, until ctx is done or Close.
+// Start begins to answer the messages of a connector, until ctx is done or Close.
 func Start(ctx context.Context, g *gateway.Gateway, e worker.Engine, c *connector.Connector) *SMSC {
 	s := &SMSC{
 		gateway: g, connector: c, lane: g.Table.LaneOf(c), engine: e, log: pdulog.Share(c.PDULog, &g.Node.Clock),
@@ -50,24 +50,24 @@ func Start(ctx context.Context, g *gateway.Gateway, e worker.Engine, c *connecto
 	return s
 }
 
-// Watch shows f what mobiles would show. It is called once.
+// Watch sets the function that is called with the texts that mobiles would show. It is called once.
 func (s *SMSC) Watch(f func(Text)) { s.watch.Store(&f) }
 
-// Close ends the SMSC. The lane sends nothing more: its engine has ended, or the lane is empty.
+// Close ends the SMSC. No more messages may come: the lane's engine has ended, or the lane is empty.
 func (s *SMSC) Close() {
 	s.group.Close()
 	s.engine.Do(s.lane, func(int64) { s.worker.Shut() })
 	s.log.Close()
 }
 
-// Wake puts other options in force.
+// Wake puts changed options in force.
 func (s *SMSC) Wake(changed bool) {
 	if changed {
 		s.engine.Do(s.lane, s.open)
 	}
 }
 
-// open opens the lane for as many messages at a time as the options say.
+// open opens the lane with as many slots as the options set.
 func (s *SMSC) open(now int64) {
 	if s.lane.Gone() {
 		return
@@ -101,7 +101,7 @@ func (s *SMSC) answer(slot *connector.Slot) sms.Answer {
 	return a
 }
 
-// take takes the message of a slot as it leaves, and returns the answer to it.
+// take answers the message of a slot, as the lane sends it.
 func (s *SMSC) take(slot *connector.Slot, m *sms.Message) (a sms.Answer) {
 	if code := s.gateway.Convert.Refuses(slot); code != sms.OK {
 		return sms.Answer{Code: code}
@@ -137,7 +137,7 @@ func (s *SMSC) take(slot *connector.Slot, m *sms.Message) (a sms.Answer) {
 // idPrefix begins the ids of all messages that the SMSC has taken.
 const idPrefix = "test-"
 
-// peerID returns the SMSC's id of a message, which is the same if the message comes again.
+// peerID returns the SMSC's id of a message, which stays the same if the message is sent again.
 func peerID(id uint64) []byte { return sms.AppendID([]byte(idPrefix), id) }
 
 // source returns the connector and the origin of messages to and from the SMSC.

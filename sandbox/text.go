@@ -5,7 +5,7 @@ import (
 	"pmg/sms"
 )
 
-// A Text is what a mobile would show, or would have shown.
+// A Text is a text that a mobile would show, or one that failed to reach it.
 type Text struct {
 	ID          uint64 // id that all parts of a long text share
 	Part, Parts uint8  // with Parts > 1, the text is part number Part, from 0
@@ -13,14 +13,14 @@ type Text struct {
 	Text        string
 	At          int64 // Unix nanoseconds
 	Fate        string
-	Arrives     bool // the mobile shows it
-	Mine        bool // the mobile has sent the text: From is the mobile's number
+	Arrives     bool // the text reaches the mobile
+	Mine        bool // the mobile has sent the text, and From is its number
 }
 
-// show shows whoever watches what became of a message.
+// show reports the fate of a message to the function of Watch.
 func (s *SMSC) show(m, out *sms.Message, text string, e *testsms.Ending, code sms.Code) {
 	f := s.watch.Load()
-	if f == nil || code == sms.Throttled || code == sms.QueueFull { // the message comes again
+	if f == nil || code == sms.Throttled || code == sms.QueueFull { // the message will be sent again
 		return
 	}
 	t := Text{
@@ -38,7 +38,7 @@ func (s *SMSC) show(m, out *sms.Message, text string, e *testsms.Ending, code sm
 	(*f)(t)
 }
 
-// showReply shows whoever watches what a mobile has replied.
+// showReply reports a mobile's reply to the function of Watch.
 func (s *SMSC) showReply(d *delivery) {
 	if f := s.watch.Load(); f != nil {
 		(*f)(

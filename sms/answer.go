@@ -33,16 +33,16 @@ func (t *Tally) RefusedBy(f func(why Code, n int64)) {
 	}
 }
 
-// Counters are the counters of an account's clients; the tags say how they are shown (see
-// admin/rows.go). N is atomic.Int64, and int64 in a status.
+// Counters are the counters of an account's clients. The tags set how they are displayed (see admin/rows.go). N is
+// atomic.Int64, and int64 in a status.
 type Counters[N any] struct {
 	Scheduled N `json:"scheduled" metric:"scheduled_messages" column:"scheduled" help:"Messages of the account's clients that wait for their delivery time."`
-	Parked    N `json:"parked" metric:"parked_messages" help:"Messages of the account's clients that no route leads anywhere, and that wait for an operator."`
+	Parked    N `json:"parked" metric:"parked_messages" help:"Messages of the account's clients that have no route, and wait for an operator."`
 	Memory    N `json:"memory" metric:"memory_bytes" help:"Octets of memory that the messages of the account's clients take."`
 	Accepted  N `json:"accepted" metric:"messages_accepted_total" column:"accepted" help:"Messages of the account's clients that were accepted."`
 	Refused   N `json:"refused" metric:"messages_refused_total" column:"refused" help:"Messages of the account's clients that were refused."`
 	Sent      N `json:"sent" metric:"messages_sent_total" column:"sent" help:"Messages of the account's clients that a peer accepted."`
 	Failed    N `json:"failed" metric:"messages_failed_total" column:"failed" help:"Messages of the account's clients that were given up."`
-	Cancelled N `json:"cancelled" metric:"messages_cancelled_total" column:"cancelled" help:"Messages of the account's clients that were deleted before a peer had them, by their client or an operator."`
+	Cancelled N `json:"cancelled" metric:"messages_cancelled_total" column:"cancelled" help:"Messages of the account's clients that their client or an operator deleted before a peer had accepted them."`
 	Expired   N `json:"expired" metric:"messages_expired_total" column:"expired" help:"Messages of the account's clients whose validity ran out while they waited."`
 }

@@ -33,9 +33,9 @@ const (
 	UnknownMessage        // no message has the id of the request
 	Blocked               // the number is on a list of numbers, or is missing on a list that it must be on
 	OptedOut              // the number is on a list that mobiles change: the owner wants no messages
-	NoCredit              // the account has not enough money: the same message may be sent again later
+	NoCredit              // the account has too little money: the same message may be sent again later
 	NoPrice               // the account's list of prices has no price for the number
-	Undecided             // nobody knows whether the message was stored: the client gets no answer
+	Undecided             // it is not known whether the message was stored: the client gets no answer
 	codes
 )
 
@@ -66,14 +66,14 @@ func (c Code) String() string {
 	return "unknown"
 }
 
-// A Refusal is why the gateway has refused a message, or an operation.
+// A Refusal is the reason why the gateway has refused a message, or an operation.
 type Refusal struct {
 	Code Code   // OK: the message was not refused
 	Step string // name of the step that has refused an incoming message; "": no step has
-	Each string // reasons of refused recipients, as Append writes them; "": the message has one recipient
+	Each string // reasons of refused recipients, from Append; "": the message has one recipient
 }
 
-// Append appends the refusal as the pdu log has it: throttled(flood), rejected. A step of two words is written as one.
+// Append appends the refusal in the form of the pdu log: throttled(flood), rejected. A step of two words is written as one.
 func (r *Refusal) Append(b []byte) []byte {
 	if r.Each != "" {
 		return append(b, r.Each...)
@@ -94,8 +94,8 @@ type Failure uint8
 const (
 	Permanent  Failure = iota // the message is not sent again
 	Throttling                // the message was sent too fast
-	Temporary                 // the peer cannot take the message now
-	NoAnswer                  // the peer may have the message
+	Temporary                 // the peer cannot accept the message now
+	NoAnswer                  // the peer may have accepted the message
 )
 
 // String returns the name of the kind, which an option of retry has as well.
@@ -103,7 +103,7 @@ func (f Failure) String() string {
 	return [...]string{"permanent", "throttled", "temporary", "lost"}[f&3]
 }
 
-// Failure returns the kind of a code. Each protocol's table of statuses leads to codes.
+// Failure returns the kind of a code.
 func (c Code) Failure() Failure {
 	switch c {
 	case Throttled, NoCredit:

@@ -15,7 +15,7 @@ type Context struct {
 	URL       string // URL that is called; empty: the account's options decide
 	// Parent is the client's span that the message's trace continues, in the form of package telemetry; empty: there is none
 	Parent string
-	Parts  uint8 // short messages that the SMSC makes of a whole text; 0: the SMSC gets no whole text, or makes one
+	Parts  uint8 // number of short messages that the SMSC makes of a whole text; 0: not more than one
 	Fields []Field
 }
 
@@ -45,7 +45,7 @@ func (c *Context) Add(name uint8, value string) {
 	}
 }
 
-// The numbers of a context's strings other than fields.
+// The numbers of a context's strings that are not fields.
 const (
 	numberReference = 0xFF
 	numberURL       = 0xFE
@@ -53,7 +53,7 @@ const (
 	numberParts     = 0xFC
 )
 
-// MaxContext is how many octets a context may take.
+// MaxContext is the maximum size of a context in octets.
 const MaxContext = 8 << 10
 
 // Append appends the context. The stored form never changes:

@@ -24,12 +24,12 @@ type Terms struct {
 	Limited    bool   // false: the account may owe any sum
 	Limit      Money  // amount that the account may owe; 0: prepaid
 	Day, Month Money  // amounts that the account may spend in a day and in a month; 0: any sum
-	Low        Money  // below which Settle says that the balance is low; 0: never
+	Low        Money  // Settle reports a balance that falls below it; 0: never
 	Undo       bool   // charges are given back when a receipt reports that the message was not delivered
 	List       string // list of prices; "": the account's messages cost nothing
 }
 
-// Capped reports whether an account may spend a sum only in a time.
+// Capped reports whether the amount that an account may spend in a day or a month is limited.
 func (t *Terms) Capped() bool { return t.Day != 0 || t.Month != 0 }
 
 // Charges are the sums that an account was charged on a day, and in the month of the day, in UTC.
@@ -70,7 +70,7 @@ func monthOf(day uint32) [2]int {
 	return [2]int{year, int(month)}
 }
 
-// A Bound is the limit that keeps an account from spending more.
+// A Bound is the limit that an amount would exceed.
 type Bound uint8
 
 // The bounds.
@@ -81,7 +81,7 @@ const (
 	MonthBound
 )
 
-// SetTerms puts terms in force, also for messages that wait.
+// SetTerms puts terms in force, also for waiting messages.
 func (c *Credit) SetTerms(t Terms) {
 	c.mu.Lock()
 	c.terms, c.low = t, c.low && t.Low == c.terms.Low
@@ -116,7 +116,7 @@ func (c *Credit) Reserve(amount Money, day uint32) (missing Money, by Bound) {
 	return 0, Unbound
 }
 
-// Found reserves an amount for a message that was accepted by an earlier run, even if too little is left.
+// Found reserves an amount for a message that an earlier run accepted, even if too little is left.
 func (c *Credit) Found(amount Money) {
 	c.mu.Lock()
 	c.reserved += amount

@@ -8,8 +8,7 @@ import (
 // IDLen is the length of a message's id as text.
 const IDLen = 16
 
-// AppendID appends the id of a message as logs show it and as most clients receive it: in
-// 16 hexadecimal digits.
+// AppendID appends the id of a message in the form of logs, which most clients get, too: 16 hexadecimal digits.
 func AppendID(b []byte, id uint64) []byte {
 	const digits = "0123456789abcdef"
 	var text [IDLen]byte
@@ -20,12 +19,11 @@ func AppendID(b []byte, id uint64) []byte {
 	return append(b, text[:]...)
 }
 
-// FormatID returns the id of a message as AppendID writes it.
+// FormatID returns the id of a message in the form of AppendID.
 func FormatID(id uint64) string { return string(AppendID(nil, id)) }
 
-// ParseID reads the id of a message as AppendID writes it, or as a decimal number. An id of 16 digits that begins with 0 is
-// the former: ids are at least the time in microseconds, which has 16 decimal digits, and 16 hexadecimal ones with zeros
-// in front.
+// ParseID parses the id of a message in the form of AppendID, or as a decimal number. An id of 16 digits with a leading 0 is
+// hexadecimal: ids are at least the time in microseconds, which has 16 decimal digits, and fewer hexadecimal digits.
 func ParseID(text string) (uint64, error) {
 	if len(text) >= IDLen && text[0] != '0' {
 		if id, err := strconv.ParseUint(text, 10, 64); err == nil {

@@ -55,11 +55,12 @@ const (
 	ReplyPath                          // the recipient may reply by the same SMSC (§9.2.3.17)
 	RelativeValidity                   // the sender gave the validity as a duration
 	Scheduled                          // the message waits for DeliverAt, and is counted as scheduled
-	Settled                            // the message has its outcome, although the message is still in a queue
+	Settled                            // the message has its outcome, but is still in a queue
 	HasReport                          // the message is a receipt whose text is a Report
-	// the text was converted to another alphabet, so that the coding in the native part is no longer that of the text
+	// the text was converted to another alphabet, so the coding in the native part no longer matches the text
 	Converted
-	// the message is a receipt if its message is known: only its text looks like a receipt, which a person may have written
+	// the message counts as a receipt only if its message is known: only its text looks like a receipt, and a person may have
+	// written it
 	ByText
 )
 
@@ -113,14 +114,14 @@ type Message struct {
 
 	text, native uint32 // lengths of parts of the octets, which are in this order: source, dest, text, native, tail
 	Network      Network
-	Claim        uint32 // amount that the account's policies have reserved until the message is accepted; 0: nothing
+	Claim        uint32 // reservations of the account's policies (duplicates, flood) until the message is accepted; 0: none
 	source, dest uint8
 
 	// A client's PDU may become several messages, whose ids follow each other.
 	Offset      uint16 // the client knows the message by the id ID - Offset
 	Part, Parts uint8  // with Parts > 1, the message is part number Part, from 0, of a long message that the gateway split
 
-	Tried   uint16 // bits of the positions of those targets of the route that have not taken the message
+	Tried   uint16 // bits of the positions of the route's targets that have already failed to accept the message
 	TriedOf uint16 // route to which the bits of Tried belong
 
 	SourceTON, SourceNPI uint8
@@ -132,18 +133,18 @@ type Message struct {
 	Class                Class
 	Notify               Notify
 	Flags                Flags
-	Attempts             uint8    // attempts whose outcome was the message's own fault
+	Attempts             uint8    // attempts that failed because of the message itself
 	Earlier              uint8    // earlier attempts, at the targets of Tried
 	Losses               uint8    // number of times that the session ended before an answer came
-	Throttles            uint8    // times in a row that the peer asked us to slow down
+	Throttles            uint8    // consecutive times that the peer has throttled the message
 	Sends                uint8    // number of times that the message was written to a peer, whatever the outcome
 	protocol             Protocol // protocol, and the flags of the tail
 
 	inline [inlineSize]byte
 }
 
-// inlineSize is enough for a usual message with a short text, so that it needs no further
-// storage. It makes a Message fill one of the allocator's sizes (224 octets).
+// inlineSize is enough for a usual message with a short text, which then needs no further storage. It makes a Message fill one
+// of the allocator's sizes (224 octets).
 const inlineSize = 117
 
 // keepSpill is the largest storage that a released message keeps for its next use.
@@ -273,7 +274,7 @@ func Earlier(a, b int64) int64 {
 	return a
 }
 
-// ForgetAttempts makes the message one that was never tried. The number of writes, Sends, is not reset.
+// ForgetAttempts resets the attempts of the message. Sends, the number of writes, is not reset.
 func (m *Message) ForgetAttempts() {
 	m.Attempts, m.Earlier, m.Losses, m.Throttles, m.NotBefore = 0, 0, 0, 0, 0
 	m.Tried, m.TriedOf = 0, 0
@@ -288,8 +289,8 @@ func (m *Message) Account() string {
 	return m.Origin.Account
 }
 
-// IsReply reports whether the message is the gateway's own answer to a mobile: nobody has submitted it. It
-// leaves by the connector of its origin.
+// IsReply reports whether the message is the gateway's own reply to a mobile, which no client has submitted. It leaves by the
+// connector of its origin.
 func IsReply(m *Message) bool {
 	return m.Kind == Submit && m.Origin != nil && !m.Origin.IsClient()
 }
@@ -305,7 +306,7 @@ func (m *Message) KnownID() uint64 { return m.ID - uint64(m.Offset) }
 // WholeID returns an id that all parts of the same long message have in common.
 func (m *Message) WholeID() uint64 { return m.ID - uint64(m.Part) }
 
-// Size returns how many octets of memory the message takes.
+// Size returns the memory of the message in octets.
 func (m *Message) Size() int64 {
 	if m.spill == nil {
 		return messageSize
@@ -313,11 +314,10 @@ func (m *Message) Size() int64 {
 	return messageSize + spillSize + int64(cap(*m.spill))
 }
 
-// maxPart is the limit of the octets that the text of a part uses, with its header: one for each septet.
+// maxPart is the maximum number of octets in the text of a part, with its header: one for each septet.
 const maxPart = 160
 
-// SizeInParts returns how many octets of memory the parts take, at most, in which the message will
-// be sent.
+// SizeInParts returns the maximum memory, in octets, of the parts in which the message will be sent.
 func (m *Message) SizeInParts() int64 {
 	if m.Parts < 2 {
 		return m.Size()

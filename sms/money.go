@@ -20,8 +20,8 @@ const (
 	decimals = 6
 )
 
-// ReadMoney reads an amount, such as 10, -0.5 or 0.045. It reports false for another text, such as one with more than six digits
-// behind the point, which would not be exact.
+// ReadMoney parses an amount, such as 10, -0.5 or 0.045. It reports false for other texts, and for more than six decimals,
+// which would not be exact.
 func ReadMoney(text string) (m Money, ok bool) {
 	rest, negative := text, false
 	if len(rest) > 0 && rest[0] == '-' {
@@ -64,7 +64,7 @@ func ReadMoney(text string) (m Money, ok bool) {
 	return m, true
 }
 
-// Append appends an amount in the form that ReadMoney reads, with at least two digits behind the point.
+// Append appends an amount in the form that ReadMoney parses, with at least two decimals.
 func (m Money) Append(b []byte) []byte {
 	n := uint64(m)
 	if m < 0 {
@@ -89,13 +89,13 @@ func (m Money) MarshalText() ([]byte, error) { return m.Append(nil), nil }
 func (m *Money) UnmarshalText(text []byte) error {
 	read, ok := ReadMoney(string(text))
 	if !ok {
-		return fmt.Errorf("cannot read the amount %q: at most six digits may be behind its point", text)
+		return fmt.Errorf("cannot read the amount %q: at most six decimals are allowed", text)
 	}
 	*m = read
 	return nil
 }
 
-// Float returns about the amount, for figures that people look at.
+// Float returns the approximate amount, for figures that people read.
 func (m Money) Float() float64 { return float64(m) / unit }
 
 // PriceOf returns the amount that is reserved for a message; until the message is accepted, the amount for each of its parts.

@@ -5,7 +5,7 @@ func (m *Message) SetAddresses(source, dest Address) {
 	src, dst := source.Addr[:min(len(source.Addr), maxAddress)], dest.Addr[:min(len(dest.Addr), maxAddress)]
 	rest := m.octets()[m.textAt():] // with the tail
 	b := m.room(len(src) + len(dst) + len(rest))
-	copy(b[len(src)+len(dst):], rest) // first, because the addresses may become longer
+	copy(b[len(src)+len(dst):], rest) // copied first, because longer addresses would overwrite it
 	copy(b[copy(b, src):], dst)
 	m.SourceTON, m.SourceNPI, m.source = source.TON, source.NPI, uint8(len(src))
 	m.DestTON, m.DestNPI, m.dest = dest.TON, dest.NPI, uint8(len(dst))

@@ -18,8 +18,8 @@ type Report struct {
 	Word      []byte
 	Submitted int64 // Unix nanoseconds by the wall clock; 0: not known
 	Done      int64 // time of the state; in the form of Submitted
-	Seconds   bool  // the peer's text has times with seconds
-	// Parts and Delivered are how many parts were submitted and delivered; 0: not known.
+	Seconds   bool  // times in the peer's text have seconds
+	// Parts and Delivered are the numbers of submitted and delivered parts; 0: unknown.
 	Parts, Delivered uint8
 
 	// Err is the error as a peer has written it into text. Network and NetworkError are the error as the
@@ -28,11 +28,11 @@ type Report struct {
 	Network      uint8
 	NetworkError uint16
 
-	// Extra are further fields of the peer's text, as the peer wrote them: its price, its network.
+	// Extra are further fields in the peer's text, unchanged, such as price and network.
 	Extra []byte
 	// Text is the beginning of the message's text in the receipt.
 	Text []byte
-	// Taken says that no receipt has come: the answer of an SMSC has, which has taken the message.
+	// Taken means that the receipt was made from an SMSC's answer, which has accepted the message.
 	Taken bool
 	// Untaken means that no SMSC has accepted the message (of a long message the first part), and that the
 	// gateway has made the receipt. A receipt without an ID may still be from an SMSC: for instance, the
@@ -43,8 +43,8 @@ type Report struct {
 	Answer []byte
 	// Context is the context of the message, which the client gets back.
 	Context []byte
-	// Accepted is when the gateway accepted the message. Submitted is the same time, but may come from the
-	// peer. Accepted is 0 if there is no Context.
+	// Accepted is the time at which the gateway accepted the message; 0 if there is no Context. Submitted is the same time,
+	// but may come from the peer.
 	Accepted int64
 	// Original is the text of the whole receipt as a peer sent it. It is nil in a receipt
 	// that the gateway has made.
@@ -60,8 +60,7 @@ func (m *Message) SetReport(source, dest Address, r *Report) {
 	m.Flags |= HasReport
 }
 
-// Unreport turns a receipt back into the message from a mobile that it was: a text that its peer sent, in
-// Report.Original.
+// Unreport turns a receipt back into the message from a mobile that it was made of, with the text of Report.Original.
 func (m *Message) Unreport() {
 	r, ok := m.Report()
 	if !ok {
@@ -92,8 +91,7 @@ func (r *Report) AppendError(b []byte) []byte {
 	return b
 }
 
-// IsKnownReceipt reports whether the message is a receipt of a message that the gateway knows,
-// and thereby of a client.
+// IsKnownReceipt reports whether the message is a receipt of a known message, and so of a client.
 func (m *Message) IsKnownReceipt() bool {
 	r, ok := m.Report()
 	return ok && r.Known != 0

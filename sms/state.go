@@ -16,7 +16,7 @@ const (
 	StateAccepted      State = 7  // read on behalf of the subscriber; many SMSCs mean that the network took the message
 	StateUnknown       State = 8  // not known
 	StateRejected      State = 9  // refused
-	StateSkipped       State = 10 // taken, but left out, as in a broadcast
+	StateSkipped       State = 10 // accepted, but left out, as in a broadcast
 	states             State = 11
 )
 

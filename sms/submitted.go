@@ -5,8 +5,8 @@ import (
 	"encoding/binary"
 )
 
-// A Submitted is the form in which a client knows a message that is no longer as the client has submitted it.
-// Receipts are made from it.
+// A Submitted is the client's view of a message that the gateway has changed since it was submitted. Receipts are made from
+// it.
 type Submitted struct {
 	Source, Dest Address // addresses as the client wrote them
 
@@ -21,11 +21,11 @@ type Joined struct {
 	Notify Notify
 }
 
-// Submitted returns the form in which the client knows the message. It reports false if the message is
-// unchanged. The slices are valid as long as the message does not change.
+// Submitted returns the client's view of the message. It reports false if the message is unchanged. The slices are valid as
+// long as the message does not change.
 func (m *Message) Submitted() (s Submitted, ok bool) { return ReadSubmitted(m.SubmittedOctets()) }
 
-// SetSubmitted sets how the client knows the message.
+// SetSubmitted sets the client's view of the message.
 func (m *Message) SetSubmitted(s *Submitted) { m.SetSubmittedOctets(s.Append(nil)) }
 
 // KeepAddresses records the message's addresses as those that the client wrote, unless the new addresses are the same.
@@ -48,7 +48,7 @@ func (a Address) equal(b Address) bool {
 //	+------------+----------------+------------+--------------+------------------+
 func (m *Message) SubmittedOctets() []byte { return partOf(m, hasSubmitted) }
 
-// SetSubmittedOctets sets the form in which the client knows the message; empty: the message is unchanged.
+// SetSubmittedOctets sets the client's view of the message; empty: the message is unchanged.
 func (m *Message) SetSubmittedOctets(b []byte) { setPart(m, hasSubmitted, b) }
 
 const joinedLen = 9

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Bounds of tags, in octets.
+// Limits of tags, in octets.
 const (
 	MaxTag  = 64
 	MaxTags = 500 // octets of the tags of a message, which plugins add, separated by a space
@@ -14,10 +14,10 @@ const (
 	MaxAllTags = MaxTags + len(" "+Refused+":") + MaxTag // with a mark
 )
 
-// A Mark is a tag that the gateway itself makes: it names a plugin, and what the plugin has decided about a message.
+// A Mark is a tag that the gateway makes: a plugin and its decision about a message.
 type Mark string
 
-// The marks. Each stands in the tags with a colon and the name of the plugin, in small letters.
+// The marks. Each is followed by a colon and the name of the plugin in lower case.
 const (
 	Held    Mark = "held"
 	Refused Mark = "refused"
@@ -79,11 +79,10 @@ func IsHeldBy(m *Message, by string) bool {
 
 func isMark(tag string) bool { k, _ := ReadMark(tag); return k != "" }
 
-// Tags returns the tags that plugins have given the message, with a space between two. The octets are valid as long as
-// the message does not change.
+// Tags returns the tags of the message, separated by a space. The octets are valid as long as the message does not change.
 func (m *Message) Tags() []byte { return partOf(m, hasTags) }
 
-// SetTags sets tags that Tags of another message has returned.
+// SetTags sets tags that another message's Tags has returned.
 func (m *Message) SetTags(tags []byte) { setPart(m, hasTags, tags) }
 
 // HasTag reports whether tags, which Tags has returned, contain one of some tags. It does not allocate.
@@ -119,8 +118,8 @@ func AddTag(m *Message, tag string) bool {
 	return true
 }
 
-// IsTag reports whether a text may be a tag: small letters of ASCII, digits and any of _.:-, from 1 to MaxTag
-// of them. Marks are not valid here.
+// IsTag reports whether a text may be a tag: 1 to MaxTag small ASCII letters, digits and any of _.:-. Marks are not valid
+// here.
 func IsTag(text string) bool {
 	const more = "_.:-"
 	return text != "" && len(text) <= MaxTag && !isMark(text) && strings.IndexFunc(text, func(r rune) bool {

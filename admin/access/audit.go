@@ -16,15 +16,15 @@ import (
 	"pmg/gateway/node"
 )
 
-// Bounds on the content of a request that changes something, and on the part of its answer in the audit log.
+// Limits of the content of a request that changes something, and of its answer in the audit log.
 const (
 	maxForm   = 64 << 10
 	maxBody   = 17 << 20 // limit of a body that is no form, such as a list of prices; bodies of unknown callers are not read
 	maxReason = 300
 )
 
-// The names of parameters whose values the audit log does not show: the text of a message, options with
-// secrets, and rows, which may be many.
+// The names of parameters whose values the audit log hides: the text of a message, options with secrets, and rows, which may
+// be many.
 const (
 	Text    = "message"
 	Options = "options"
@@ -90,7 +90,7 @@ type auditFile struct {
 	log  zerolog.Logger
 }
 
-// Write appends a line. A line that cannot be written goes to the gateway's own log.
+// Write appends a line. If that fails, the line goes to the gateway's own log.
 func (f *auditFile) Write(line []byte) (int, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -111,7 +111,7 @@ func (f *auditFile) Write(line []byte) (int, error) {
 type deed struct {
 	http.ResponseWriter
 	isAct         bool
-	name          string // of the action; "": the path
+	name          string // name of the action; "": the path
 	caller        Caller
 	before, after any
 	code          int
@@ -145,7 +145,7 @@ func deedOf(r *http.Request) *deed {
 // MarkAudited records a read-only request in the audit log, because it returns private data.
 func MarkAudited(r *http.Request) { deedOf(r).isAct = true }
 
-// MarkAuditedNow is MarkAudited for a long request: the line is written immediately.
+// MarkAuditedNow records a long read-only request in the audit log immediately.
 func MarkAuditedNow(r *http.Request) {
 	if d := deedOf(r); d.write != nil {
 		d.write()
@@ -153,10 +153,10 @@ func MarkAuditedNow(r *http.Request) {
 	}
 }
 
-// Named sets the name by which the audit log calls the action of a request. The default is the request's path.
+// Named sets the name of a request in the audit log. The default is the request's path.
 func Named(r *http.Request, name string) { deedOf(r).name = name }
 
-// LoggedIn records who has logged in with a request.
+// LoggedIn records the user who has logged in with a request.
 func LoggedIn(r *http.Request, name string) {
 	deedOf(r).caller = Caller{Login: name, From: r.RemoteAddr, Scope: Look}
 }
@@ -176,10 +176,10 @@ func (a *Audit) Handler(h http.Handler, hasForm func(*http.Request) bool) http.H
 		if hasForm(r) {
 			room = maxForm
 		} else {
-			r.PostForm = url.Values{} // an empty form, so that nobody reads the body as a form
+			r.PostForm = url.Values{} // an empty form, so that no handler reads the body as a form
 		}
 		if r.Body = http.MaxBytesReader(w, r.Body, room); one.isAct {
-			if err := r.ParseForm(); err != nil { // a part of the parameters may ask for more than the complete parameters
+			if err := r.ParseForm(); err != nil { // with some of its parameters a request could ask for more than with all
 				http.Error(w, "cannot read the request: "+err.Error(), http.StatusBadRequest)
 				return
 			}
@@ -192,11 +192,11 @@ func (a *Audit) Handler(h http.Handler, hasForm func(*http.Request) bool) http.H
 	})
 }
 
-// unknown is the name of callers who have not logged in.
+// unknown is the name of callers without a login.
 const unknown = "unknown"
 
-// Record writes a line for an action that somebody has taken elsewhere. For strangers it writes one line a
-// minute and network, because they may fail to log in as often as they like.
+// Record writes a line for an action outside of a request. For unknown callers it writes one line a minute and network,
+// because they may fail to log in any number of times.
 func (a *Audit) Record(who, from, act string, parameters map[string]string, result string) {
 	if who == unknown && !a.news.First(act+" "+network(from)) {
 		return

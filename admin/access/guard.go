@@ -28,10 +28,10 @@ const (
 	Administer       // to reload the configuration, to copy the store, to take profiles
 )
 
-// scopes are the scopes by the words of the configuration.
+// scopes are the scopes by their names in the configuration.
 var scopes = map[string]Scope{config.LookScope: Look, config.OperateScope: Operate, config.AdministerScope: Administer}
 
-// String returns the word of a scope.
+// String returns the name of a scope.
 func (s Scope) String() string {
 	for word, scope := range scopes {
 		if scope == s {
@@ -41,7 +41,7 @@ func (s Scope) String() string {
 	return "none"
 }
 
-// A Caller is who asks.
+// A Caller is the sender of a request.
 type Caller struct {
 	User  string // over the socket: the name and number of the user
 	Token string // the name of the token
@@ -63,7 +63,7 @@ func (c Caller) String() string {
 	return c.From
 }
 
-// Owner returns the name under which the caller shares limited places, wherever the caller's requests come from.
+// Owner returns the name under which the caller takes turns, whatever address the requests come from.
 func (c Caller) Owner() string {
 	c.From = ""
 	return c.String()
@@ -81,7 +81,7 @@ const (
 	deedKey
 )
 
-// CallerOf returns who sent a request that a Guard has let pass.
+// CallerOf returns the sender of a request that a Guard has allowed.
 func CallerOf(r *http.Request) Caller {
 	c, _ := r.Context().Value(callerKey).(Caller)
 	return c
@@ -125,7 +125,7 @@ type Guard struct {
 	news   node.Repeats // refusals, by origin
 }
 
-// NewGuard returns a guard that knows the tokens which a function returns, and sessions.
+// NewGuard returns a guard for the tokens that a function returns, and for sessions.
 func NewGuard(tokens func() []config.Token, sessions *Sessions, log zerolog.Logger) *Guard {
 	return &Guard{Sessions: sessions, tokens: tokens, log: log}
 }
@@ -232,7 +232,7 @@ func onLoopback(r *http.Request) bool {
 	return ok && local.IP.IsLoopback()
 }
 
-// network returns the key under which refusals are counted: the address of an address and a port, as for logins of clients.
+// network returns the key by which refusals are counted: the IP address of an address with a port, as for logins of clients.
 func network(from string) string {
 	a, err := netip.ParseAddrPort(from)
 	if err != nil {

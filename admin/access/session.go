@@ -16,14 +16,14 @@ import (
 	"pmg/internal/turns"
 )
 
-// Bounds on sessions of browsers, and on attempts to begin one.
+// Limits of browsers' sessions, and of attempts to log in.
 const (
 	mostSessions = 1000
 
 	mostSessionsOf = 50 // sessions of one user
 	freeAttempts   = 5  // failed logins of an address that cause no wait; each further failure doubles the wait
 	longestWait    = 5 * time.Minute
-	forgetAfter    = 15 * time.Minute // without a failure
+	forgetAfter    = 15 * time.Minute // time without a failure after which failures are forgotten
 	mostAddresses  = 10000
 	maxPassword    = 255
 	atATime        = 2  // passwords that are compared concurrently; a comparison takes 19 MiB
@@ -34,7 +34,7 @@ const (
 type login struct {
 	user     string
 	password string       // hash of the password, so that a session ends when the password changes
-	other    *config.User // of a login elsewhere; password is the proof of the place then
+	other    *config.User // a user of the OpenID provider; then password is the provider's proof
 }
 
 // failures are the failed logins of an address.
@@ -45,13 +45,13 @@ type failures struct {
 
 // Sessions are the sessions of the operators' browsers.
 type Sessions struct {
-	IsSecure func(*http.Request) bool // whether browsers use TLS for a request: here, or at a proxy
+	IsSecure func(*http.Request) bool // reports whether a browser uses TLS for a request: to the gateway, or to a proxy
 
 	logins *browser.Sessions[login]
 	users  func() []config.User
-	proof  func() string // returns the proof of the server where users log in; "": there is no such server
+	proof  func() string // returns the proof of the OpenID provider; "": there is none
 	now    func() time.Time
-	turns  *turns.Turns[netip.Prefix] // for comparing passwords
+	turns  *turns.Turns[netip.Prefix] // turns for comparing passwords
 
 	nobody func() []byte // the hash for unknown names, so that the duration does not reveal which names exist
 
@@ -59,8 +59,8 @@ type Sessions struct {
 	failed map[string]failures // by address
 }
 
-// NewSessions returns the sessions of the users that the function users returns. Users who log in elsewhere
-// stay logged in until the result of the second function changes.
+// NewSessions returns the sessions of the users that the function users returns. Users of the OpenID provider stay logged in
+// until the result of elsewhere changes.
 func NewSessions(users func() []config.User, elsewhere func() *config.OIDC, now func() time.Time) *Sessions {
 	secure := func(r *http.Request) bool { return browser.IsSecure(r) || elsewhere().IsSecure(r.Host) }
 	return &Sessions{
@@ -88,10 +88,10 @@ func (s *Sessions) Wait(from string) time.Duration {
 }
 
 // ErrCrowded means that too many logins wait for the comparison of their passwords.
-var ErrCrowded = errors.New("too many logins are being looked at")
+var ErrCrowded = errors.New("too many logins are being checked")
 
-// Begin logs a user in who comes from an address, and returns the value of the cookie. It returns "" if the
-// name or the password is wrong, if the address must wait, or if the request ends.
+// Begin logs a user in from an address, and returns the value of the cookie. It returns "" if the name or the password is
+// wrong, if the address must wait, or if the request ends.
 func (s *Sessions) Begin(ctx context.Context, from, name, password string) (string, error) {
 	if s.Wait(from) > 0 || len(password) > maxPassword {
 		return "", nil
@@ -101,7 +101,7 @@ func (s *Sessions) Begin(ctx context.Context, from, name, password string) (stri
 		return "", ErrCrowded
 	}
 	defer s.turns.Give()
-	if s.Wait(from) > 0 { // another guess of the address was wrong meanwhile
+	if s.Wait(from) > 0 { // another password from the address was wrong meanwhile
 		return "", nil
 	}
 	u, hash := s.user(name), s.nobody()
@@ -119,12 +119,12 @@ func (s *Sessions) Begin(ctx context.Context, from, name, password string) (stri
 	return s.logins.Begin(login{user: u.Name, password: u.Password}), nil
 }
 
-// BeginOther logs a user in who has logged in elsewhere, as proof says, and returns the value of the cookie.
+// BeginOther logs a user of the OpenID provider in, and returns the value of the cookie. proof is the provider's.
 func (s *Sessions) BeginOther(name, scope, proof string) string {
 	return s.logins.Begin(login{user: name, password: proof, other: &config.User{Name: name, Scope: scope}})
 }
 
-// IsOpen reports whether no login exists: the configuration has no users, here or elsewhere.
+// IsOpen reports whether there are no logins: the configuration has neither users nor an OpenID provider.
 func (s *Sessions) IsOpen() bool { return len(s.users()) == 0 && s.proof() == "" }
 
 // fail counts a failure of an address. The caller holds the lock.
@@ -138,7 +138,7 @@ func (s *Sessions) fail(address string) {
 		}
 	}
 	f := s.failed[address]
-	if f.count == 0 && len(s.failed) >= mostAddresses { // other addresses must not shorten the wait of the known addresses
+	if f.count == 0 && len(s.failed) >= mostAddresses { // a new address must not end the wait of a known address
 		address = "others"
 		f = s.failed[address]
 	}

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// maxSocketDir is the limit of the length of a socket's directory: the name of a socket has at most 104
-// octets on some systems, and the socket is first created under a name longer than its own.
+// maxSocketDir is the maximum length of a socket's directory: on some systems the name of a socket has at most 104 octets, and
+// the socket is first created under a longer name.
 const maxSocketDir = 85
 
 // A socket removes its file when it is closed.
@@ -20,8 +20,8 @@ type socket struct {
 	path string
 }
 
-// Listen listens on a unix socket that only its owner may open. It replaces the socket of a process that has
-// died. The socket gets its name after its mode, so that nobody else can ever open it.
+// Listen listens on a unix socket that only its owner can open. It replaces the socket of a dead process. It renames the
+// socket after setting its mode, so that no other user can ever open it.
 func Listen(path string) (net.Listener, error) {
 	if len(filepath.Dir(path)) > maxSocketDir {
 		return nil, fmt.Errorf(
@@ -51,7 +51,7 @@ func Listen(path string) (net.Listener, error) {
 	return &socket{l, path}, nil
 }
 
-// checkFree returns an error if a file has the name, unless the file is the socket of a process that has died.
+// checkFree returns an error if a file has the name, unless the file is the socket of a dead process.
 func checkFree(path string) error {
 	info, err := os.Lstat(path)
 	switch {
@@ -60,7 +60,7 @@ func checkFree(path string) error {
 	case err != nil:
 		return err
 	case info.Mode().Type() != fs.ModeSocket:
-		return fmt.Errorf("%s exists, and is no socket: name another, or move it away", path)
+		return fmt.Errorf("%s exists, and is not a socket: name another file, or move it away", path)
 	}
 	c, err := net.DialTimeout("unix", path, time.Second)
 	if err == nil {
@@ -70,5 +70,5 @@ func checkFree(path string) error {
 	return nil
 }
 
-// Close removes the file before it closes the listener: afterwards the file may be another process's.
+// Close removes the file before it closes the listener: later the file may belong to another process.
 func (s *socket) Close() error { return errors.Join(os.Remove(s.path), s.Listener.Close()) }

@@ -50,7 +50,7 @@ func TestListenFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]string{
-		file: "is no socket",
+		file: "is not a socket",
 		"/" + strings.Repeat("long/", 20) + "admin.sock": "longer than a socket allows",
 		file + "/admin.sock":                             "not a directory",
 	} {

@@ -1,8 +1,8 @@
 // Package history keeps the figures of a gateway for the last hour, in memory.
 //
-// A Recorder looks at the counters of the connectors every ten seconds and makes a Sample of each connector,
-// and one of the whole gateway. Samples are in rings of a fixed size. Rates are differences between two
-// readings; a counter that goes back, because its connector was made anew, gives 0.
+// A Recorder looks at the counters of the connectors every ten seconds and makes a Sample of each connector, and one of the
+// whole gateway. Samples are in rings of a fixed size. Rates are differences between two readings; a counter that goes back,
+// because its connector was created again, counts as 0.
 //
 // # Start reading
 //

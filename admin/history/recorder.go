@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// How much is kept: an hour.
+// The length of the history: an hour.
 const (
 	Period = 10 * time.Second // between two samples
 	Length = 360              // number of samples that are kept
@@ -18,8 +18,8 @@ type Recorder struct {
 	read func() Reading
 
 	mu         sync.Mutex
-	at         time.Time     // time of the last reading; zero: nothing was read yet
-	taken      int           // samples since the start
+	at         time.Time     // time of the last reading; zero: no reading
+	taken      int           // number of samples since the start
 	times      [Length]int64 // times of the samples, in Unix seconds, ascending
 	whole      [Length]Sample
 	connectors map[string]*ring // rings of the objects by name: connectors or accounts
@@ -28,7 +28,7 @@ type Recorder struct {
 // A ring contains the samples of a connector, at the same indexes as the samples of the whole gateway.
 type ring struct {
 	from    int    // number of the ring's first sample
-	before  Counts // at the last reading
+	before  Counts // counts of the last reading
 	samples [Length]Sample
 }
 
@@ -38,7 +38,7 @@ func New(of string, read func() Reading) *Recorder {
 	return &Recorder{of: of, read: read, connectors: map[string]*ring{}}
 }
 
-// A recorder has samples of these, beside the whole.
+// The kinds of objects with samples, beside the whole gateway.
 const (
 	OfConnectors = "connector"
 	OfAccounts   = "account"
@@ -61,8 +61,8 @@ func (r *Recorder) Run(ctx context.Context) {
 	}
 }
 
-// Sample makes a sample of the time since the last reading. The first reading, and the first of each
-// connector, only serves for the comparison with the next.
+// Sample makes a sample for the time since the last reading. The first reading, and the first of each connector, is only
+// compared with the next.
 func (r *Recorder) Sample(now time.Time) {
 	reading := r.read()
 	r.mu.Lock()

@@ -16,9 +16,9 @@ const (
 	Waiting         // messages that wait; in the sample of the whole gateway: those for SMSCs
 	Oldest          // age of the next message to be sent, in seconds
 	Median          // median of the time to the answer to a message, in seconds
-	P95             // the same of 95 in 100
-	Clients         // receipts, messages and events for clients that wait, of the whole alone
-	Memory          // octets, of the whole alone
+	P95             // the 95th percentile of that time
+	Clients         // waiting receipts, messages and events for clients; whole gateway only
+	Memory          // octets; whole gateway only
 
 	figures
 )
@@ -51,7 +51,7 @@ type Reading struct {
 type Counts struct {
 	Name     string
 	Out      bool  // the connector leads to an SMSC: its sent messages and answers count in the sum
-	Accepted int64 // without receipts
+	Accepted int64 // messages without receipts
 	Sent     int64
 	Receipts int64
 	Refused  int64
@@ -60,7 +60,7 @@ type Counts struct {
 	Answers  Answers
 }
 
-// Answers are how many answers came in each bucket of a connector.Histogram.
+// Answers are the numbers of answers in each bucket of a connector.Histogram.
 type Answers [len(connector.Histogram{}.Buckets)]int64
 
 // AnswersOf returns the counts of a histogram.
@@ -84,7 +84,7 @@ func (c *Counts) sample(before *Counts, passed time.Duration) (s Sample, answers
 	return s, answers
 }
 
-// quantile returns the time, in seconds, within which a part of the answers came. Answers in a bucket count as evenly spread.
+// quantile returns the time, in seconds, within which a share of the answers came. Answers in a bucket count as evenly spread.
 func (a *Answers) quantile(part float64) float32 {
 	var all int64
 	for _, n := range a {

@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// A Series is the samples of a connector or of an account, or of the whole, in the order of time.
+// A Series is the samples of a connector, of an account, or of the whole gateway, in order of time.
 type Series struct {
 	Of, Name string  // kind and name, such as connector and the connector's name; an empty name: the whole gateway
 	Times    []int64 // seconds since 1970
@@ -59,10 +59,10 @@ func (s *Series) Latest() (last Sample) {
 	return last
 }
 
-// A column is the values of a figure.
+// A column contains the values of a figure.
 type column []float32
 
-// MarshalJSON writes null for values that are not known.
+// MarshalJSON writes null for unknown values.
 func (c column) MarshalJSON() ([]byte, error) {
 	b := []byte{'['}
 	for i, v := range c {

@@ -85,7 +85,7 @@ func Routes(edit Edit) admin.Routes {
 	}
 }
 
-// editTime is how long a change may take: with many accounts a reload takes seconds.
+// editTime is the time limit of a change: with many accounts a reload takes seconds.
 const editTime = time.Minute
 
 // handler serves a route, and answers refused requests with a problem.
@@ -159,13 +159,13 @@ func answer(w http.ResponseWriter, status int, v any) error {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false) // changes are written with ->
+	e.SetEscapeHTML(false) // changes contain ->
 	return e.Encode(v)
 }
 
 func quoted(tag string) string { return `"` + tag + `"` }
 
-// request returns the request to change a file that an HTTP request is.
+// request returns the change of a file that an HTTP request asks for.
 func request(r *http.Request, file string) (editor.Request, error) {
 	q := r.URL.Query()
 	e := editor.Request{

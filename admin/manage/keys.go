@@ -25,7 +25,7 @@ func (a *api) addKey(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if o["hash"] != nil {
-		return refuse(http.StatusBadRequest, "the gateway makes the key, so that there is no hash to give")
+		return refuse(http.StatusBadRequest, "the gateway makes the key: leave out the hash")
 	}
 	key := ""
 	key, e.Make = editor.AddingKey(name, o)
@@ -37,7 +37,7 @@ func (a *api) addKey(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
-// removeKey takes a key back.
+// removeKey revokes a key.
 func (a *api) removeKey(w http.ResponseWriter, r *http.Request) error {
 	name := r.PathValue("name")
 	e, err := request(r, managed.OptionsFile(managed.Accounts, name))

@@ -18,10 +18,10 @@ import (
 // A row is an entry in the list of accounts, routes or lists.
 type row struct {
 	Name    string `json:"name"`
-	Defined string `json:"defined,omitempty"` // where the configuration does, which the API does not change
+	Defined string `json:"defined,omitempty"` // place in the configuration that defines the object; the API cannot change it
 }
 
-// Bounds of a page of a list.
+// Limits of a page of a list.
 const (
 	usualRows = 100
 	mostRows  = 1000
@@ -199,13 +199,13 @@ func nothing([]byte) ([]byte, error) { return nil, nil }
 func (a *api) stays(name string) (remarks []string) {
 	from, to := admin.Backlog(a.server, name)
 	if balance, _ := a.server.Gateway().Node.Origins.TallyOf(name).Credit.Balance(); balance != 0 {
-		remarks = append(remarks, "its balance of "+balance.String()+" stays with the name, for an account that is made again")
+		remarks = append(remarks, "its balance of "+balance.String()+" stays, in case the account is created again")
 	}
 	if from > 0 {
-		remarks = append(remarks, fmt.Sprintf("%d messages that it has submitted wait: they are sent as usual", from))
+		remarks = append(remarks, fmt.Sprintf("%d of its messages wait: they are sent as usual", from))
 	}
 	if to > 0 {
-		remarks = append(remarks, fmt.Sprintf("%d messages and receipts wait for it: they expire, unless it is made again", to))
+		remarks = append(remarks, fmt.Sprintf("%d messages and receipts wait for it: they expire unless it is created again", to))
 	}
 	return remarks
 }
@@ -246,7 +246,7 @@ func (a *api) removeRows(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if data, err := a.dir().Read(managed.OptionsFile(r.PathValue("kind"), r.PathValue("name"))); err != nil || data != nil {
-		return errors.Join(err, refuse(http.StatusConflict, "these rows are used: remove what they are of before"))
+		return errors.Join(err, refuse(http.StatusConflict, "these rows are used: first remove the object that they belong to"))
 	}
 	e, err := request(r, file)
 	if err != nil {

@@ -14,12 +14,12 @@ func scopeOf(c *config.OIDC, claims map[string]any) (string, error) {
 	if !ok {
 		if elsewhere, _ := claims["_claim_names"].(map[string]any); elsewhere[c.Claim] != nil || claims["hasgroups"] != nil {
 			return "", fmt.Errorf(
-				"%w: your groups are too many for the server's token, which has no %s but says where they are (_claim_names): "+
-					"have it send only the groups that this gateway needs", ErrNoRole, c.Claim,
+				"%w: your groups are too many for the server's token, which has no %s, only a reference to them (_claim_names): "+
+					"configure the server to send only the groups that this gateway needs", ErrNoRole, c.Claim,
 			)
 		}
 		return "", fmt.Errorf(
-			"%w: the token of the server has no claim %s (admin.oidc.claim): have it put your groups there", ErrNoRole, c.Claim,
+			"%w: the token of the server has no claim %s (admin.oidc.claim): let it contain your groups", ErrNoRole, c.Claim,
 		)
 	}
 	groups := valuesOf(claim)

@@ -1,4 +1,4 @@
-// Package oidc logs operators in at their organisation's server, with OpenID Connect.
+// Package oidc logs operators in with OpenID Connect.
 //
 //	Begin ──► the browser logs in at the server ──► End: a code ──► the server's token ──► a name and a scope
 //
@@ -36,31 +36,31 @@ import (
 	"pmg/internal/turns"
 )
 
-// Path is where the server of the organisation sends browsers back to.
+// Path is the path to which the OpenID provider redirects browsers.
 const Path = "/ui/login/callback"
 
-// LoginTime is how long a browser may take between Begin and End.
+// LoginTime is the time limit of a browser between Begin and End.
 const LoginTime = 10 * time.Minute
 
-// Bounds.
+// Limits.
 const (
-	patience   = 10 * time.Second // for the server, at each login
-	fresh      = time.Hour        // how long the server's metadata is cached
-	atATime    = 8                // logins that wait for the server
-	atATimeOf  = 3                // concurrent logins from one network
-	mostAnswer = 1 << 20          // octets of an answer of the server
+	patience   = 10 * time.Second // time limit of the provider at each login
+	fresh      = time.Hour        // lifetime of the cached metadata
+	atATime    = 8                // maximum number of logins that wait for the provider
+	atATimeOf  = 3                // maximum number of concurrent logins from one network
+	mostAnswer = 1 << 20          // maximum octets of an answer
 	mostName   = 100
 
 	mostRedirects = 3
-	mostClaimed   = 10_000 // values of a claim
+	mostClaimed   = 10_000 // maximum number of values in a claim
 	mostSpent     = 10_000 // completed logins that are remembered while their cookies are valid
 )
 
-// A Provider is the server of an organisation. It is safe for concurrent use.
+// A Provider is an OpenID provider. It is safe for concurrent use.
 type Provider struct {
 	config func() *config.OIDC // returns the configuration in force; nil: OIDC is not configured
 	now    func() time.Time
-	key    []byte // of cookies
+	key    []byte // signs the cookies
 	client *http.Client
 
 	waiting struct {
@@ -70,12 +70,12 @@ type Provider struct {
 	}
 
 	mu     sync.Mutex
-	known  *oidc.Provider // the server's cached metadata
-	of     string         // the issuer that this was
+	known  *oidc.Provider // cached metadata
+	of     string         // issuer of the cached metadata
 	at     time.Time
 	styles []oauth2.AuthStyle   // the ways in which a client may authenticate at the server; the first one is used
 	scopes []string             // scopes that the server supports
-	spent  map[string]time.Time // when the code of a login was used, by state of the login
+	spent  map[string]time.Time // time when the code of a login was used, by the login's state
 }
 
 // New returns the provider of a configuration, which may change.
@@ -83,14 +83,14 @@ func New(c func() *config.OIDC, now func() time.Time) *Provider {
 	p := &Provider{config: c, now: now, key: make([]byte, 32), spent: map[string]time.Time{}}
 	p.waiting.of = map[netip.Prefix]int{}
 	_, _ = rand.Read(p.key) // rand.Read never fails
-	// The environment may name a proxy, as the library would use by itself.
+	// The environment may configure a proxy, as by default in the library.
 	p.client = httpcall.New(httpcall.Options{Proxy: true, Timeout: patience, MaxBody: mostAnswer}).HTTP(mostRedirects)
 	return p
 }
 
 // Errors that a browser sees, besides errors of the server.
 var (
-	ErrCrowded = errors.New("too many logins wait for the server of the organisation")
+	ErrCrowded = errors.New("too many logins wait for the OpenID provider")
 	ErrNoRole  = errors.New("you have no role here")
 	errStale   = errors.New("this login is too old, or was begun in another browser: begin it again")
 )
@@ -104,18 +104,18 @@ type begun struct {
 	At       int64  `json:"a"`
 }
 
-// A Cookie is the state of a login that a browser has begun. Each login has a cookie of its own, so that
-// several logins may be in progress.
+// A Cookie is the state of a login that a browser has begun. Each login has its own cookie, so that several may be in
+// progress.
 type Cookie struct{ Name, Value string }
 
-// cookieName begins the names of cookies. The state of the login follows.
+// cookieName is the prefix of the cookies' names. The state of the login follows.
 const cookieName = "pmg-login-"
 
-// MostBegun is how many logins of a browser are under way.
+// MostBegun is the maximum number of logins in progress of a browser.
 const MostBegun = 8
 
-// Begin returns the URL where a browser of an address logs in, and the browser's cookie for the time of the
-// login. Afterwards the browser continues with a path.
+// Begin returns the URL where a browser from an address logs in, and the browser's cookie for the login. After the login the
+// browser continues with the path next.
 func (p *Provider) Begin(ctx context.Context, from, next string) (to string, cookie Cookie, err error) {
 	ctx, done, err := p.place(ctx, from)
 	if err != nil {
@@ -135,8 +135,8 @@ func (p *Provider) Begin(ctx context.Context, from, next string) (to string, coo
 	return to, Cookie{cookieName + b.State, encode(text) + "." + encode(p.sign(text))}, nil
 }
 
-// Old returns the names of the cookies that a browser must drop when it begins another login: expired
-// cookies, and the oldest if there are too many.
+// Old returns the names of the cookies that a browser must delete before another login: expired cookies, and the oldest if
+// there are too many.
 func (p *Provider) Old(r *http.Request) (names []string) {
 	var all []begun
 	for _, c := range r.Cookies() {
@@ -156,7 +156,7 @@ func (p *Provider) Old(r *http.Request) (names []string) {
 	return names
 }
 
-// CookieOf returns the cookie of the login that a browser returns from. The cookie's name is "" if the browser has none.
+// CookieOf returns the cookie of the login that a browser returns from. Its name is "" if there is none.
 func CookieOf(r *http.Request) (found Cookie) {
 	if c, err := r.Cookie(cookieName + r.URL.Query().Get("state")); err == nil {
 		found = Cookie{c.Name, c.Value}
@@ -164,14 +164,14 @@ func CookieOf(r *http.Request) (found Cookie) {
 	return found
 }
 
-// A Login is who has logged in.
+// A Login is the user who has logged in.
 type Login struct {
 	Name  string
 	Scope string // the highest scope that one of the groups has
 	Next  string
 }
 
-// End completes the login of a browser of an address that the server has sent back with a query.
+// End completes the login of a browser that the provider has redirected with a query.
 func (p *Provider) End(ctx context.Context, from string, cookie Cookie, query url.Values) (l Login, err error) {
 	b, ok := p.read(cookie.Value)
 	if !ok || !hmac.Equal([]byte(query.Get("state")), []byte(b.State)) {
@@ -179,7 +179,7 @@ func (p *Provider) End(ctx context.Context, from string, cookie Cookie, query ur
 	}
 	if why := query.Get("error"); why != "" {
 		why += " " + query.Get("error_description")
-		return l, fmt.Errorf("the server of the organisation refuses the login: %s", short(why))
+		return l, fmt.Errorf("the OpenID provider refuses the login: %s", short(why))
 	}
 	ctx, done, err := p.place(ctx, from)
 	if err != nil {
@@ -200,14 +200,14 @@ func (p *Provider) End(ctx context.Context, from string, cookie Cookie, query ur
 	raw, _ := tokens.Extra("id_token").(string)
 	id, err := verifier.Verify(ctx, raw)
 	if err != nil {
-		return l, fmt.Errorf("the token of the server of the organisation is not valid: %w", err)
+		return l, fmt.Errorf("the token of the OpenID provider is not valid: %w", err)
 	}
 	if !hmac.Equal([]byte(id.Nonce), []byte(b.Nonce)) {
-		return l, errors.New("the token of the server of the organisation is of another login")
+		return l, errors.New("the token of the OpenID provider belongs to another login")
 	}
 	claims := map[string]any{}
 	if err := id.Claims(&claims); err != nil {
-		return l, fmt.Errorf("the token of the server of the organisation cannot be read: %w", err)
+		return l, fmt.Errorf("the token of the OpenID provider cannot be read: %w", err)
 	}
 	scope, err := scopeOf(c, claims)
 	if err != nil {
@@ -216,15 +216,15 @@ func (p *Provider) End(ctx context.Context, from string, cookie Cookie, query ur
 	return Login{Name: nameOf(claims, id.Subject) + " at " + hostOf(c.Issuer), Scope: scope, Next: b.Next}, nil
 }
 
-// spend reports whether the code of a login was not used before. A client uses a code once (RFC 6749 §4.1.2),
-// also if the browser sends it again before the server has answered.
+// spend reports whether the code of a login was not used before. A client uses a code once (RFC 6749 §4.1.2), even if the
+// browser sends it twice before the provider answers.
 func (p *Provider) spend(state string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if _, was := p.spent[state]; was {
 		return false
 	}
-	for other, at := range p.spent { // the map's order is random: any entry goes if there are too many
+	for other, at := range p.spent { // the map's order is random: any entry is dropped if there are too many
 		if len(p.spent) >= mostSpent || p.now().Sub(at) > LoginTime {
 			delete(p.spent, other)
 		}
@@ -233,8 +233,8 @@ func (p *Provider) spend(state string) bool {
 	return true
 }
 
-// hostOf returns the host of the server. The names of the server's users end with the host, because a local
-// user may have the same name.
+// hostOf returns the host of the provider. It is appended to the names of the provider's users, because a local user may have
+// the same name.
 func hostOf(issuer string) string {
 	u, err := url.Parse(issuer)
 	if err != nil {
@@ -243,7 +243,7 @@ func hostOf(issuer string) string {
 	return u.Host
 }
 
-// place reserves a place among the logins in progress, of which each network has a few. done releases the place.
+// place reserves a place among the logins in progress, whose number is limited for each network. done releases it.
 func (p *Provider) place(ctx context.Context, from string) (_ context.Context, done func(), err error) {
 	at, _ := netip.ParseAddrPort(from)
 	network, w := turns.Network(at.Addr()), &p.waiting
@@ -266,7 +266,7 @@ func (p *Provider) place(ctx context.Context, from string) (_ context.Context, d
 	}, nil
 }
 
-// server returns how the server of the organisation is asked.
+// server returns the configuration, the client and the verifier for the OpenID provider.
 func (p *Provider) server(ctx context.Context) (*config.OIDC, *oauth2.Config, *oidc.IDTokenVerifier, error) {
 	c := p.config()
 	if c == nil {
@@ -278,7 +278,7 @@ func (p *Provider) server(ctx context.Context) (*config.OIDC, *oauth2.Config, *o
 		// The keys are read with the same client, long after this request.
 		known, err := oidc.NewProvider(ctx, c.Issuer)
 		if err != nil {
-			return nil, nil, nil, fmt.Errorf("the server of the organisation (admin.oidc.issuer) cannot be asked: %w", err)
+			return nil, nil, nil, fmt.Errorf("the OpenID provider (admin.oidc.issuer) cannot be asked: %w", err)
 		}
 		says, err := factsOf(known)
 		if err != nil {
@@ -327,7 +327,7 @@ func (p *Provider) read(cookie string) (b begun, ok bool) {
 	return b, age < LoginTime
 }
 
-// nameOf returns the name of who has logged in, for the pages and the logs.
+// nameOf returns the name of the user, for the pages and the logs.
 func nameOf(claims map[string]any, subject string) string {
 	for _, claim := range []string{"preferred_username", "email"} {
 		if name, _ := claims[claim].(string); name != "" {
@@ -337,7 +337,7 @@ func nameOf(claims map[string]any, subject string) string {
 	return short(subject)
 }
 
-// short returns a text of the server, shortened, and without characters that control a terminal or a log.
+// short returns a text from the provider, shortened, and without characters that could control a terminal or a log.
 func short(text string) string {
 	text = strings.Map(func(c rune) rune {
 		if c < ' ' || c >= 0x7f && c < 0xa0 {

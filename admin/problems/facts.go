@@ -11,7 +11,7 @@ type Facts struct {
 
 	AdminCertificateExpires *time.Time // nil: the admin address is plain
 
-	Unrouted, Parked, Quarantined int64 // messages
+	Unrouted, Parked, Quarantined int64 // numbers of messages
 	Receipts                      Receipts
 	EventsWaiting                 uint64 // lines for billing that are not yet written to a file
 	EventsErrors, SpansDropped    int64
@@ -43,7 +43,7 @@ type Connector struct {
 	MaxQueue      int
 
 	Sent, Failed, Expired, Late int64 // messages, and late answers
-	Answers, SlowAnswers        int64 // number of answers to messages; number of answers that took longer than SlowAnswer
+	Answers, SlowAnswers        int64 // number of answers to messages; number of those that took longer than SlowAnswer
 	PDULogLost, PDULogEarly     int64
 	Refusals                    []Refusal
 }
@@ -58,7 +58,7 @@ type Trouble struct {
 	Down        time.Time // start of the time without a session, whatever the reasons were; zero: Since is the start
 }
 
-// Held is who keeps the messages of a connector from leaving.
+// Held is the hold of a connector, with its operator.
 type Held struct {
 	Since, Until time.Time // period of the hold; a zero Until: the hold lasts until an operator releases it
 	By           string
@@ -85,7 +85,7 @@ type Account struct {
 type Webhook struct {
 	Account     string
 	Waiting     int64
-	Oldest      float64 // seconds
+	Oldest      float64 // age of the oldest event in seconds
 	LastError   string
 	Resting     int // number of servers that are not called for a while
 	Failures    int // consecutive failures of the server that has the most

@@ -5,12 +5,12 @@ import (
 	"slices"
 )
 
-// A Problem is something that an operator should look at although the gateway may be ready.
+// A Problem is a problem that an operator should know, even if the gateway is ready.
 type Problem struct {
 	Alert    string `json:"alert"`    // the alert of docs/monitoring/pmg.rules.yaml for the same problem
-	Severity string `json:"severity"` // severity, as that of the alert
+	Severity string `json:"severity"` // severity of the alert
 	Text     string `json:"text"`
-	Page     string `json:"page"` // the operators' page about the problem, below admin.PagesBase
+	Page     string `json:"page"` // path of the operators' page about the problem, below admin.PagesBase
 }
 
 // Severities of problems and alerts.
@@ -19,10 +19,10 @@ const (
 	severityTicket = "ticket"
 )
 
-// mostProblems is how many problems of a kind are listed.
+// mostProblems is the maximum number of problems of a kind in the list.
 const mostProblems = 20
 
-// A rule finds the problems of an alert. It returns them as text, and without the time for which an alert waits to be certain.
+// A rule finds the problems of an alert, as text. It does not wait like the alert does to be certain.
 type rule struct {
 	alert, severity string
 	find            func(f *Facts, g *growth, add addFunc)
@@ -31,7 +31,7 @@ type rule struct {
 // An addFunc adds a problem to the list, with the page about it.
 type addFunc func(page, format string, args ...any)
 
-// find returns the problems that rules find in facts, the most urgent first.
+// find applies rules to facts, and returns the problems, the most urgent first.
 func find(rules []rule, f *Facts, g *growth) (all []Problem) {
 	for _, r := range rules {
 		n := 0

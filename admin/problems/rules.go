@@ -12,8 +12,8 @@ import (
 // notReadyAlert is the alert for a gateway that is not ready.
 const notReadyAlert = "PMGNotReady"
 
-// rules returns a row for each alert of docs/monitoring/pmg.rules.yaml that a gateway can know itself. A test compares
-// names and severities with the file, and gives a reason for each of the other alerts.
+// rules returns a row for each alert of docs/monitoring/pmg.rules.yaml that a gateway can find itself. A test compares names
+// and severities with the file, and has a reason for each alert without a row.
 func rules() []rule {
 	return slices.Concat(
 		gatewayRules(), linkRules(), answerRules(), waitingRules(), refusalRules(), clientRules(), storeRules(), fileRules(),
@@ -52,7 +52,7 @@ func gatewayRules() []rule {
 
 const day = 24 * time.Hour
 
-// expiry says when a certificate expires.
+// expiry returns a text about a certificate's expiry.
 func expiry(at, now time.Time) string {
 	if !at.After(now) {
 		return "has expired on " + at.UTC().Format("2006-01-02 15:04") + " UTC"
@@ -81,7 +81,7 @@ func linkRules() []rule {
 					if wait := c.Trouble.Next.Sub(f.Time).Seconds(); wait > 0 {
 						next = "; next attempt in " + figuretext.Age(wait)
 					}
-					since := c.Trouble.Since // of the last reason, which is not always that of the loss
+					since := c.Trouble.Since // start of the present trouble; the session may have been lost earlier
 					if !c.Trouble.Down.IsZero() {
 						since = c.Trouble.Down
 					}
@@ -144,7 +144,8 @@ func answerRules() []rule {
 	}
 }
 
-// expiring finds the connectors whose certificates expire between two ages. Earlier ones belong to another rule.
+// expiring finds the connectors with certificates that expire within a period. Certificates that expire earlier belong to
+// another rule.
 func expiring(from, to time.Duration) func(*Facts, *growth, addFunc) {
 	return func(f *Facts, _ *growth, add addFunc) {
 		for i := range f.Connectors {
@@ -319,7 +320,7 @@ func clientRules() []rule {
 	}
 }
 
-// isDown reports whether a server of the account fails call after call.
+// isDown reports whether calls of the account's servers fail repeatedly.
 func (w *Webhook) isDown() bool { return w.Resting > 0 || w.Failures >= 3 && w.Waiting > 0 }
 
 // reason returns a colon and a text, or "" if the text is empty.
@@ -330,7 +331,7 @@ func reason(text string) string {
 	return ": " + text
 }
 
-// stored makes a rule of the store, and of nothing while messages are in memory.
+// stored makes a rule about the store. It finds nothing if messages are in memory.
 func stored(find func(st *Store, g *growth, add addFunc)) func(*Facts, *growth, addFunc) {
 	return func(f *Facts, g *growth, add addFunc) {
 		if f.Store != nil {

@@ -10,13 +10,13 @@ import (
 	"pmg/internal/figuretext"
 )
 
-// Window is the time over which problems that are rates are measured.
+// Window is the time over which rates are measured.
 const Window = 10 * time.Minute
 
-// A counted names a counter.
+// A counted identifies a counter.
 type counted struct{ what, name string }
 
-// A reading is the counters at a time, without those at zero.
+// A reading contains the counters at a time, without those at 0.
 type reading struct {
 	at     time.Time
 	counts map[counted]int64
@@ -70,7 +70,7 @@ func (w *Watch) add(f *Facts) {
 	w.readings = append(w.readings, reading{f.Time, countsOf(f)})
 }
 
-// growth returns how counters have grown in the window.
+// growth returns the growth of counters in the window.
 func (w *Watch) growth(f *Facts) *growth {
 	g := &growth{now: countsOf(f)}
 	if len(w.readings) > 0 {
@@ -80,19 +80,19 @@ func (w *Watch) growth(f *Facts) *growth {
 	return g
 }
 
-// A growth compares counters with what they were at the beginning of the window.
+// A growth compares counters with their values at the beginning of the window.
 type growth struct {
 	now, then map[counted]int64
-	seconds   float64 // of the window
+	seconds   float64 // length of the window
 	before    float64 // seconds from the start of the gateway to the window
 }
 
-// by returns by how much a counter has grown.
+// by returns the growth of a counter.
 func (g *growth) by(what, name string) int64 {
 	return max(0, g.now[counted{what, name}]-g.then[counted{what, name}])
 }
 
-// rate returns how fast a counter grows, a second; 0 while the window is too short.
+// rate returns the growth of a counter a second; 0 while the window is too short.
 func (g *growth) rate(what, name string) float64 {
 	if g.seconds < 60 {
 		return 0
@@ -108,7 +108,8 @@ func (g *growth) usual(what, name string) (rate float64, known bool) {
 	return float64(g.then[counted{what, name}]) / g.before, true
 }
 
-// share returns the part of one counter in the growth of two, if the first grows by a tenth a second.
+// share returns the growth of a counter as a share of its growth and another's, if the first grows by at least a tenth a
+// second.
 func (g *growth) share(name, what, other string) float64 {
 	n := g.rate(what, name)
 	if n <= 0.1 {
@@ -132,7 +133,7 @@ func (g *growth) mostRefused(a *Account) string {
 	return fmt.Sprintf(", %s of them for: %s", figuretext.Number(most), reason)
 }
 
-// countsOf returns the counters that problems are found by.
+// countsOf returns the counters that rules use.
 func countsOf(f *Facts) map[counted]int64 {
 	m := map[counted]int64{}
 	add := func(what, name string, n int64) {

@@ -21,7 +21,7 @@ import (
 	"pmg/sms"
 )
 
-// carryOut carries out an action, and returns to the page, which shows the result.
+// carryOut performs an action, and redirects to the page, which shows the result.
 func (s *site) carryOut(a *admin.Action) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		limit := 2 * patience
@@ -42,7 +42,7 @@ func (s *site) carryOut(a *admin.Action) http.HandlerFunc {
 	}
 }
 
-// do carries out an action. An action that changes messages continues until time is up.
+// do performs an action. An action that changes messages stops after patience.
 func (s *site) do(a *admin.Action, r *http.Request) (any, error) {
 	if strings.HasPrefix(a.Name, "queue/") {
 		return s.changeAll(a, r)
@@ -73,7 +73,7 @@ func told(a *admin.Action, v any) string {
 		case servers == "" && a.Name == "webhooks/enable":
 			return "No server of " + done.Account + " was disabled."
 		case servers == "":
-			return "Nothing waits for a server of " + done.Account + " that may be called."
+			return "No events wait for a server of " + done.Account + " that may be called."
 		case a.Name == "webhooks/enable":
 			return "Called again: " + servers
 		default:
@@ -135,7 +135,7 @@ func (c changed) String() string {
 	}
 	text := "Messages: " + cmp.Or(strings.Join(all, ", "), "none is selected") + "."
 	if c.More {
-		text += " There are more: do it again."
+		text += " More messages remain: repeat this."
 	}
 	return text
 }

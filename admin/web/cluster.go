@@ -11,7 +11,7 @@ import (
 type clusterPage struct {
 	*table[report.Row]
 	Known  *report.Report
-	Others string // whether another node could take the work over
+	Others string // text: whether another node could take over
 }
 
 // cluster shows the nodes, as pmg cluster status does.

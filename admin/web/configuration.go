@@ -13,14 +13,14 @@ import (
 	"pmg/internal/figuretext"
 )
 
-// Bounds on what is shown of the audit log.
+// Limits of the part of the audit log that is shown.
 const (
 	mostAudited     = 50
-	mostAuditOctets = 256 << 10 // at the end of the file
+	mostAuditOctets = 256 << 10 // octets at the end of the file that are read
 )
 
-// A configurationPage is the model of the page about the configuration: the changes that a reload would make, the ends
-// of certificates and passwords, and the last actions of operators.
+// A configurationPage is the model of the page about the configuration: the changes that a reload would make, the expiry of
+// certificates and passwords, and the last actions of operators.
 type configurationPage struct {
 	MayCompare      bool
 	Compared        bool
@@ -31,7 +31,7 @@ type configurationPage struct {
 	MayAudit        bool
 }
 
-// A certificateRow says until when something is valid.
+// A certificateRow is the expiry of a certificate or a key.
 type certificateRow struct {
 	Of      string
 	Expires time.Time
@@ -75,7 +75,7 @@ func (ro *routes) configuration(r *http.Request) any {
 	return p
 }
 
-// IsStill reports that the page changes by actions alone.
+// IsStill reports that only actions change the page.
 func (*configurationPage) IsStill() bool { return true }
 
 // certificates returns the certificates in use, those that expire first in front.
@@ -103,7 +103,7 @@ func (ro *routes) certificates() (rows []certificateRow) {
 	return rows[:min(len(rows), most)]
 }
 
-// lastAudited returns the last lines of an audit log, the latest first. Lines that cannot be read are left out.
+// lastAudited returns the last lines of an audit log, the latest first. It omits unreadable lines.
 func lastAudited(path string) (rows []auditRow) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 // hooksName is the name of the page about the webhooks of an account.
 const hooksName = "webhooks/{name}"
 
-// How many of the last attempts, and of the dead letters, the page about an account's webhooks shows.
+// The numbers of attempts and of dead letters on the page about an account's webhooks.
 const (
 	mostAttempts = 100
 	mostLetters  = 100
@@ -35,7 +35,7 @@ type hooksPage struct {
 type serverRow struct {
 	webhooks.Row
 	State  string
-	Oldest float64 // seconds
+	Oldest float64 // age of the oldest event, in seconds
 }
 
 // A letterRow is a dead letter.
@@ -87,7 +87,7 @@ func (d *details) letters(account string) (rows []letterRow) {
 	return rows
 }
 
-// serverState returns how a server is, in a word.
+// serverState returns the state of a server in a word.
 func serverState(row *webhooks.Row) string {
 	switch {
 	case row.Disabled != nil:

@@ -16,7 +16,7 @@ import (
 type hour struct {
 	Of, Name string // kind and name, such as connector and the connector's name; an empty name: the whole gateway
 	Heads    []string
-	Rows     []hourRow // the last first
+	Rows     []hourRow // the latest first
 	Latest   string    // the last sample as JSON, which the script appends to its samples
 
 	last history.Sample
@@ -28,13 +28,13 @@ type hourRow struct {
 	Cells []string
 }
 
-// step is the time of a row, and steps how many rows there are at most. Rows begin with the minutes that step divides.
+// step is the period of a row, and steps the maximum number of rows. Rows begin at minutes that are multiples of step.
 const (
 	step  = 5 * time.Minute
 	steps = int(time.Hour / step)
 )
 
-// A tableColumn is a column of the table, and its function of the samples of a row: their mean, or the highest.
+// A tableColumn is a column of the table, and the function that makes its value from the samples of a row: mean or maximum.
 type tableColumn struct {
 	head    string
 	figure  int
@@ -61,7 +61,7 @@ func tableColumns(of string) []tableColumn {
 	}
 }
 
-// octets returns the latest value of a figure, a number of octets.
+// octets returns the latest value of a figure in octets, as text.
 func (h *hour) octets(figure int) string {
 	if h == nil || math.IsNaN(float64(h.last[figure])) {
 		return "–"
@@ -69,7 +69,7 @@ func (h *hour) octets(figure int) string {
 	return fmt.Sprintf("%.0f MiB", h.last[figure]/(1<<20))
 }
 
-// Query returns the query for these samples.
+// Query returns the query for the samples of the page.
 func (h *hour) Query() string {
 	if h.Name == "" {
 		return ""
@@ -106,7 +106,7 @@ func hourOf(recorder *history.Recorder, name string) *hour {
 	return h
 }
 
-// rate writes the last value of a figure that is a rate.
+// rate writes the latest value of a figure that is a rate.
 func (h *hour) rate(figure int) string {
 	if h == nil {
 		return "–"
@@ -124,7 +124,7 @@ func rowOf(from int64, samples []history.Sample, columns []tableColumn) hourRow 
 				sum, highest, known = sum+samples[i][c.figure], max(highest, samples[i][c.figure]), known+1
 			}
 		}
-		value := sum / known // not a number if none is known
+		value := sum / known // NaN if none is known
 		if c.highest && known > 0 {
 			value = highest
 		}
@@ -144,7 +144,7 @@ func number(v float32) string {
 	return strconv.FormatFloat(math.Round(float64(v)), 'f', 0, 64)
 }
 
-// duration writes a number of seconds as milliseconds while it is small.
+// duration writes a number of seconds, in milliseconds if it is small.
 func duration(v float32) string {
 	switch {
 	case v != v:

@@ -15,8 +15,8 @@ type login struct {
 	browser.Frame
 	Next  string // the path that the login leads back to
 	Wrong string
-	Users bool // somebody may log in here
-	Other bool // somebody may log in at the server of the organisation
+	Users bool // there are local users
+	Other bool // there is an OpenID provider
 }
 
 func (s *site) loginPage(w http.ResponseWriter, r *http.Request, code int, wrong string) {
@@ -30,7 +30,7 @@ func (s *site) loginPage(w http.ResponseWriter, r *http.Request, code int, wrong
 // login shows the form.
 func (s *site) login(w http.ResponseWriter, r *http.Request) { s.loginPage(w, r, http.StatusOK, "") }
 
-// mostLogin is how many octets the form of a login may have.
+// mostLogin is the maximum size of a login form, in octets.
 const mostLogin = 8 << 10
 
 // begin logs a user in.
@@ -42,7 +42,7 @@ func (s *site) begin(w http.ResponseWriter, r *http.Request) {
 	cookie, err := sessions.Begin(r.Context(), r.RemoteAddr, name, r.PostFormValue("password"))
 	if err != nil {
 		w.Header().Set("Retry-After", "1")
-		s.loginPage(w, r, http.StatusServiceUnavailable, "Too many logins are being looked at: try again.")
+		s.loginPage(w, r, http.StatusServiceUnavailable, "Too many logins are being checked: try again.")
 		return
 	}
 	if cookie == "" {
@@ -58,7 +58,7 @@ func (s *site) begin(w http.ResponseWriter, r *http.Request) {
 		s.loginPage(w, r, http.StatusUnauthorized, "The name or the password is wrong.")
 		return
 	}
-	sessions.End(r) // a session that this browser had is over
+	sessions.End(r) // ends an earlier session of this browser
 	access.LoggedIn(r, name)
 	sessions.SetCookie(w, r, cookie)
 	http.Redirect(w, r, s.OwnPath(r.PostFormValue("next")), http.StatusSeeOther)

@@ -100,7 +100,7 @@ func TestSecrets(t *testing.T) {
 		{methods: []string{"private_key_jwt", post}, codes: []int{200, 200}},
 		{methods: []string{post, basic}, codes: []int{200, 200}},
 		{methods: []string{basic, post}, takes: post, codes: []int{200, 200}},
-		{methods: []string{basic, post}, takes: basic, codes: []int{401, 200, 200}, says: "in another way"},
+		{methods: []string{basic, post}, takes: basic, codes: []int{401, 200, 200}, says: "uses the other method"},
 		{methods: []string{"private_key_jwt"}, codes: []int{502}, says: "takes neither client_secret_basic nor client_secret_post"},
 	} {
 		t.Run(strings.Join(append(slices.Clone(one.methods), one.takes), " "), func(t *testing.T) {

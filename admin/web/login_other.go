@@ -26,7 +26,7 @@ func (s *site) setBegun(w http.ResponseWriter, r *http.Request, c oidc.Cookie) {
 	})
 }
 
-// beginOther sends a browser to the server of the organisation.
+// beginOther sends a browser to the OpenID provider.
 func (s *site) beginOther(w http.ResponseWriter, r *http.Request) {
 	access.Named(r, "login")
 	to, cookie, err := s.provider.Begin(r.Context(), r.RemoteAddr, s.OwnPath(r.FormValue("next")))
@@ -41,8 +41,8 @@ func (s *site) beginOther(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, to, http.StatusSeeOther)
 }
 
-// endOther logs a user in who comes back from a login elsewhere. The session's cookie is sent only with
-// requests from these pages, so that a page, and no redirect, leads on.
+// endOther logs in a user who returns from the OpenID provider. Browsers send the session's cookie only with requests from
+// these pages, so the user continues from a page, and not by a redirect.
 func (s *site) endOther(w http.ResponseWriter, r *http.Request) {
 	access.Named(r, "login")
 	access.MarkAudited(r)
@@ -65,7 +65,7 @@ func (s *site) endOther(w http.ResponseWriter, r *http.Request) {
 	s.write(w, http.StatusOK, "loggedin", v)
 }
 
-// refuseOther shows the login page with the reason why the login elsewhere has failed.
+// refuseOther shows the login page with the reason why the login at the OpenID provider has failed.
 func (s *site) refuseOther(w http.ResponseWriter, r *http.Request, code int, err error) {
 	switch {
 	case errors.Is(err, oidc.ErrCrowded):
@@ -75,6 +75,6 @@ func (s *site) refuseOther(w http.ResponseWriter, r *http.Request, code int, err
 		code = http.StatusForbidden
 	}
 	s.server.Gateway().Node.Log.Warn().Str("from", r.RemoteAddr).Err(err).
-		Msg("a login at the server of the organisation has failed")
+		Msg("a login at the OpenID provider has failed")
 	s.loginPage(w, r, code, err.Error())
 }

@@ -55,7 +55,7 @@ func set(s *admin.Server, change func(c *config.Config)) {
 	s.Gateway().Node.SetConfig(&c)
 }
 
-// logsIn goes the way of a browser that logs in at the server of the organisation. It returns the answer of the gateway there.
+// logsIn goes the way of a browser that logs in at the OpenID provider. It returns the answer of the gateway there.
 func logsIn(t *testing.T, c *http.Client, base string) (int, string, http.Header) {
 	t.Helper()
 	code, _, h := ask(t, c, "GET", base+"/ui/login/other?next=/ui/accounts", nil)
@@ -167,7 +167,7 @@ func TestLoginElsewhereRefused(t *testing.T) {
 	m.QueueUser(&mockoidc.MockUser{Subject: "1", Groups: []string{"root"}})
 	m.FastForward(-2 * time.Hour) // its tokens are over
 	code, body, _ = logsIn(t, c, base)
-	want("an old token", c, code, 401, body, "token of the server of the organisation is not valid")
+	want("an old token", c, code, 401, body, "token of the OpenID provider is not valid")
 
 	set(s, func(c *config.Config) { c.Admin.OIDC.Issuer = "http://127.0.0.1:1" })
 	code, body, _ = ask(t, c, "GET", base+"/ui/login/other", nil)

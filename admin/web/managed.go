@@ -22,27 +22,27 @@ import (
 // managedName is the name of the page that lists managed files.
 const managedName = "managed"
 
-// mostManaged is how many of a kind the page lists.
+// mostManaged is the maximum number of objects of a kind on the page.
 const mostManaged = 1000
 
-// mostEdited is how many octets of rows the form takes.
+// mostEdited is the maximum size of the rows in the form, in octets.
 const mostEdited = 32 << 10
 
 // A managedList is the model of the page that lists the objects that the gateway stores.
 type managedList struct {
-	Dir    string // "": nothing is managed
+	Dir    string // "": there are no managed files
 	Filter string
 	Kinds  []managedKind
 }
 
-// A managedKind are the names of a kind.
+// A managedKind is the list of names of a kind.
 type managedKind struct {
 	Kind  string
 	Names []string
 	More  int // number of further objects that are not listed
 }
 
-// IsStill reports that the page changes by actions alone.
+// IsStill reports that only actions change the page.
 func (*managedList) IsStill() bool { return true }
 
 func (s *site) dir() *managed.Dir { return managed.Open(s.server.Gateway().Node.Config().Managed.Dir) }
@@ -80,7 +80,7 @@ type managedPage struct {
 	Options, Tag  string
 	HasRows       bool // the object's kind may have rows
 	Rows, RowsTag string
-	IsLong        bool // there are too many rows: they are not shown
+	IsLong        bool // too many rows to show
 	Keys          []string
 	History       []managed.Change
 	Comment       string
@@ -90,7 +90,7 @@ type managedPage struct {
 	Key           string // the new key, which is shown only now
 }
 
-// IsStill reports that the page changes by actions alone.
+// IsStill reports that only actions change the page.
 func (*managedPage) IsStill() bool { return true }
 
 // newOptions are the initial options of the form.
@@ -200,8 +200,7 @@ func (s *site) manages(p *page) http.HandlerFunc {
 	}
 }
 
-// request returns a form as a request to change a file, and the key that the request makes. The page keeps
-// what the user has written.
+// request returns the change that a form asks for, and the key if one is made. The page keeps the input of the user.
 func (p *managedPage) request(r *http.Request, d *managed.Dir) (e editor.Request, key string, err error) {
 	file := managed.OptionsFile(p.Kind, p.Name)
 	p.Comment = r.PostFormValue("comment")
@@ -234,16 +233,16 @@ func (p *managedPage) request(r *http.Request, d *managed.Dir) (e editor.Request
 		n, _ := strconv.Atoi(r.PostFormValue("change"))
 		var back editor.Request
 		if back, err = editor.Revert(d, n); err == nil && back.File != file {
-			err = errors.New("this change is about something else")
+			err = errors.New("this change belongs to another object")
 		}
 		e.Make, e.Comment, e.Force = back.Make, back.Comment, true
 	default:
-		err = errors.New("the form asks for nothing")
+		err = errors.New("the form asks for no change")
 	}
 	return e, key, err
 }
 
-// matchOf returns a form's expectation of a file: the file still has the contents that the page has shown.
+// matchOf returns the condition of a form's change: the file still has the contents that the page has shown.
 func matchOf(tag string) string {
 	if tag == "" {
 		return editor.Missing

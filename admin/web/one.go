@@ -17,13 +17,13 @@ import (
 	"pmg/internal/figuretext"
 )
 
-// speeds are the rates of counters of accounts, and of the peers of queues, by name.
+// speeds are the rates of several objects' counters, by name.
 type speeds struct {
 	mu sync.Mutex
 	of map[string]*rates
 }
 
-// rates returns the rates of one name.
+// rates returns the rates of the object with a name.
 func (s *speeds) rates(name string) *rates {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -36,14 +36,14 @@ func (s *speeds) rates(name string) *rates {
 	return s.of[name]
 }
 
-// A portion is the number of one sort, and its part of the sum.
+// A portion is the count of a sort, and its share of the sum.
 type portion struct {
 	Name    string
 	Count   int64
 	Percent string
 }
 
-// portions returns counts with their parts of the sum, the largest first. It omits sorts that never occurred.
+// portions returns counts with their shares of the sum, the largest first. It omits sorts with a count of 0.
 func portions(counts connector.Labels) (all []portion) {
 	var sum int64
 	for _, n := range counts {
@@ -72,10 +72,10 @@ func limit(rate int) string {
 type sessionRows struct {
 	Rows   []admin.Session
 	More   int
-	Filter string // of that page
+	Filter string // filter of the page of all sessions
 }
 
-// firstOf returns as many sessions as a page shows.
+// firstOf returns the first sessions, as many as a page shows.
 func firstOf(all []admin.Session, filter string) sessionRows {
 	return sessionRows{all[:min(len(all), most)], max(0, len(all)-most), filter}
 }
@@ -89,12 +89,12 @@ type details struct {
 type connectorPage struct {
 	admin.Connector
 	In, Out string // messages a second
-	Limit   string // of Out
+	Limit   string // limit of Out
 	Answer  string
 	Hour    *hour // nil: the connector is new
 	Open    sessionRows
 	Others  []string  // connectors to which messages of this connector may be moved
-	States  []portion // of receipts
+	States  []portion // states of receipts
 	Figures []admin.Figure
 
 	Settings string // settings as in the configuration; empty for users who may not see them
@@ -133,8 +133,8 @@ type accountPage struct {
 	Share       string                          // share of the account's messages that were delivered to the mobile
 	Hour        *hour                           // nil: the account had no traffic
 	Open        sessionRows
-	Reasons     []portion // of refusals
-	Servers     any       // servers that are called
+	Reasons     []portion // reasons of refusals
+	Servers     any       // the servers that webhooks call
 	DeadLetters int64
 	Keys        []keyRow
 	Figures     []admin.Figure

@@ -30,29 +30,29 @@ type view struct {
 	cells map[string]string
 }
 
-// Cell writes a value that changes while the page is seen. The key is unique in the page.
+// Cell writes a value that changes while the page is open. The key is unique in the page.
 func (v *view) Cell(key string, value any) template.HTML {
 	text := fmt.Sprint(value)
 	v.cells[key] = text
 	return template.HTML(`<span data-k="` + template.HTMLEscapeString(key) + `">` + template.HTMLEscapeString(text) + `</span>`)
 }
 
-// State writes a word that has a color.
+// State writes a colored word.
 func (v *view) State(key, word string) template.HTML {
 	v.cells[key] = word
 	word = template.HTMLEscapeString(word)
 	return template.HTML(`<span class="state" data-k="` + template.HTMLEscapeString(key) + `" data-v="` + word + `">` + word + `</span>`)
 }
 
-// Age writes how old the oldest of something is.
+// Age writes an age.
 func (v *view) Age(key string, seconds float64) template.HTML {
 	return v.Cell(key, figuretext.Age(seconds))
 }
 
-// Number writes a whole number with separators that changes while the page is seen.
+// Number writes a whole number with separators, which changes while the page is open.
 func (v *view) Number(key string, n any) template.HTML { return v.Cell(key, v.Count(n)) }
 
-// Ago writes how long ago something was, at the time of the request.
+// Ago writes the time since at, as of the request.
 func (v *view) Ago(at time.Time) string {
 	if seconds := time.Since(at).Seconds(); seconds >= 1 {
 		return figuretext.Age(seconds) + " ago"
@@ -68,7 +68,7 @@ func (v *view) Last(key string, at *time.Time) template.HTML {
 	return v.Cell(key, v.Ago(*at))
 }
 
-// For writes how long something has lasted.
+// For writes the duration since a time.
 func (v *view) For(key string, since time.Time) template.HTML {
 	return v.Age(key, max(0.001, time.Since(since).Seconds()))
 }
@@ -148,7 +148,7 @@ func (s *site) show(p *page) http.HandlerFunc {
 	}
 }
 
-// write writes a page. Nothing has been written if it fails.
+// write writes a page, completely or not at all.
 func (s *site) write(w http.ResponseWriter, code int, name string, v any) {
 	b, err := s.Render(name, v)
 	if err != nil {

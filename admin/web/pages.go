@@ -61,7 +61,7 @@ type lists struct {
 // An overview is the model of the first page.
 type overview struct {
 	*admin.Status
-	In, Out, Receipts    string // a second
+	In, Out, Receipts    string // messages a second
 	SMS, Clients, Events admin.Waits
 	Disk, Memory         string
 	Aside                int64
@@ -69,7 +69,7 @@ type overview struct {
 	Hour                 *hour
 }
 
-// Bounds on the accounts that the first page names, and the least rate a second, or number, that an account needs.
+// The maximum number of accounts on the first page, and the minimum rate a second, or number, of such an account.
 const (
 	mostNamedAccounts = 3
 	leastRate         = 0.05
@@ -93,7 +93,7 @@ func (l *lists) overview(*http.Request) any {
 	return o
 }
 
-// firstAccounts returns the few accounts that have the most of something.
+// firstAccounts returns the accounts with the highest values of a figure.
 func firstAccounts(all []admin.Account, of func(*admin.Account) float64) []admin.Account {
 	var some []admin.Account
 	for i := range all {
@@ -105,7 +105,7 @@ func firstAccounts(all []admin.Account, of func(*admin.Account) float64) []admin
 	return some[:min(len(some), mostNamedAccounts)]
 }
 
-// shortest is the time over which rates are measured at least.
+// shortest is the minimum time over which rates are measured.
 const shortest = 1500 * time.Millisecond
 
 // rates are the growth rates of counters, measured between calls of of.
@@ -116,7 +116,7 @@ type rates struct {
 	known  [3]string
 }
 
-// of returns the rates of three counters, compared with the call before.
+// of returns the rates of three counters since the previous call.
 func (r *rates) of(now time.Time, counts ...int64) [3]string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -139,7 +139,7 @@ func (r *rates) of(now time.Time, counts ...int64) [3]string {
 // A connectorRow is a connector of the list.
 type connectorRow struct {
 	admin.Connector
-	In, Out         string // a second
+	In, Out         string // messages a second
 	Kind            string // kind of the entries that wait; "": they are messages
 	Cells           []string
 	inRate, outRate float64
@@ -187,7 +187,7 @@ func (v *view) Waiting(key string, c admin.Connector) template.HTML {
 	return v.Cell(key, figuretext.Number(c.Queued)+" "+cmp.Or(waitingKind(&c), "queued"))
 }
 
-// shownColumns returns the columns of counters, by which rows may be sorted.
+// shownColumns returns sortable columns for counters.
 func shownColumns[T, R any](shown *admin.ShownColumns[R], of func(*T) *R) (all []column[T]) {
 	for i, head := range shown.Heads {
 		all = append(all, column[T]{head: head, number: func(row *T) float64 { return shown.Value(of(row), i) }})
@@ -226,7 +226,7 @@ func (l *lists) accounts(r *http.Request) any {
 	return tableOf(r, rows, func(a *accountRow) string { return a.Name }, columns...).with(shown.Heads, shown.Zero)
 }
 
-// lastMessage returns when an account's last message came, in seconds since 1970, 0 if none did.
+// lastMessage returns the time of an account's last message, in seconds since 1970, 0 if there was none.
 func lastMessage(a *accountRow) float64 {
 	if a.LastMessage == nil {
 		return 0

@@ -24,15 +24,15 @@ import (
 
 const pduLogName = "pdulog"
 
-// Bounds of the page with the pdu log.
+// Limits of the page with the pdu log.
 const (
-	mostLines     = 200             // lines that the page shows, and that are sent together
-	mostRows      = 500             // lines that a browser keeps
+	mostLines     = 200             // maximum lines that the page shows, and in one event of the stream
+	mostRows      = 500             // maximum lines that a browser keeps
 	mostOctets    = 4 << 20         // octets at the end of a log that are searched
 	mostOfLine    = 4 << 10         // octets of a line that are shown
 	mostPattern   = 200             // octets of a pattern
 	mostFollowers = 8               // browsers that may follow the log
-	readTime      = 5 * time.Second // time that the page may take
+	readTime      = 5 * time.Second // time limit of the page
 	sendEvery     = time.Second     // interval in which a stream sends new lines
 )
 
@@ -43,13 +43,13 @@ type pduLogPage struct {
 	Find, Command, Direction, Status string
 	MaySeeTexts, Texts               bool
 	Lines                            []logLine // lines, the latest first
-	Wrong                            string    // the reason why no lines are shown
+	Wrong                            string    // reason why no lines are shown
 	Rows                             int
 
 	query pdulog.Query
 }
 
-// A logLine is a line in the form that is shown.
+// A logLine is a line as the page shows it.
 type logLine struct {
 	Time    string `json:"time"`
 	Session string `json:"session"`
@@ -57,7 +57,7 @@ type logLine struct {
 	PDU     string `json:"pdu"`
 }
 
-// IsStill reports whether nothing will come.
+// IsStill reports whether no lines will follow.
 func (p *pduLogPage) IsStill() bool { return p.Wrong != "" }
 
 // private serves requests with a parameter that asks for data which may contain texts of messages, for users
@@ -106,11 +106,11 @@ func (s *site) pduLogOf(r *http.Request) *pduLogPage {
 	return p
 }
 
-// read makes the query of the request's parameters.
+// read makes a query of the request's parameters.
 func (p *pduLogPage) read(driver protocols.Driver) error {
 	for _, text := range []string{p.Find, p.Command, p.Status} {
 		if len(text) > mostPattern {
-			return fmt.Errorf("it has more than %d characters", mostPattern)
+			return fmt.Errorf("the pattern has more than %d characters", mostPattern)
 		}
 	}
 	p.query = pdulog.Query{Connectors: []string{p.Connector}, Last: mostLines, Octets: mostOctets}
@@ -152,14 +152,14 @@ func statusNumber(driver protocols.Driver, name string) (uint32, error) {
 			}
 		}
 	}
-	return 0, fmt.Errorf("the protocol has none called %s", name)
+	return 0, fmt.Errorf("the protocol has no %s", name)
 }
 
 func decoderOf(driver protocols.Driver) *pdulog.Decoder {
 	return pdulog.NewDecoder(func(string) (protocols.Driver, error) { return driver, nil })
 }
 
-// line returns the form of a line that is shown. The beginning has the time, the session and the direction.
+// line returns a line as the page shows it. The beginning has the time, the session and the direction.
 func (p *pduLogPage) line(d *pdulog.Decoder, e *pdulog.Entry) logLine {
 	var b []byte
 	if p.Texts {
@@ -200,12 +200,12 @@ func (s *site) pduLog(r *http.Request) any {
 	return p
 }
 
-// A catch holds the lines that came since the last event of a stream, up to the number that is sent together.
+// A catch contains the lines since the last event of a stream, up to the maximum in one event.
 type catch struct {
 	mu    sync.Mutex
 	lines [][]byte // the latest lines; a ring once the slice is full
 	next  int      // index of the next line in the ring
-	out   int      // number of lines that were dropped, because too many came
+	out   int      // number of dropped lines, because of the maximum
 }
 
 func (c *catch) add(e *pdulog.Entry) error {
@@ -221,7 +221,7 @@ func (c *catch) add(e *pdulog.Entry) error {
 	return nil
 }
 
-// take returns the lines in the order in which they came.
+// take returns the lines in order of arrival, and the number of dropped lines.
 func (c *catch) take() (lines [][]byte, out int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -237,8 +237,8 @@ type logEvent struct {
 	Lines   []logLine `json:"lines"`
 }
 
-// follow sends the last lines, and then new lines. If there are too many to show, it sends the last of them,
-// with the number of the others.
+// follow sends the last lines, and then new lines. If there are too many new lines, it sends the last of them, with the number
+// of dropped lines.
 func (s *site) follow(w http.ResponseWriter, r *http.Request) {
 	select {
 	case s.followers <- struct{}{}:

@@ -70,7 +70,7 @@ func TestPDULog(t *testing.T) {
 		{config.LookScope, "&command=submit_*", "submit_sm seq=1", "deliver_sm seq", 200},
 		{config.LookScope, "&direction=out", "", "deliver_sm seq", 200},
 		{config.LookScope, "&status=ESME_RTHROTTLED", "submit_sm_resp seq=1", "deliver_sm seq", 200},
-		{config.LookScope, "&status=ESME_RNONE", "the protocol has none called ESME_RNONE", "deliver_sm seq", 200},
+		{config.LookScope, "&status=ESME_RNONE", "the protocol has no ESME_RNONE", "deliver_sm seq", 200},
 		{config.LookScope, "&find=(", "cannot be looked for", "deliver_sm seq", 200},
 		{config.LookScope, "&command=[", "cannot be looked for", "deliver_sm seq", 200},
 		{config.LookScope, "&direction=x", "cannot be looked for", "deliver_sm seq", 200},

@@ -15,7 +15,7 @@ import (
 // A queueRow counts the messages that wait for one peer and came from one origin.
 type queueRow struct {
 	Key                 string
-	State               string // of the messages
+	State               string // state of the messages
 	Connector, Receiver string // the lane's connector or receiver; both empty: the messages wait for an operator
 	Account, From       string // origin of the messages: an account, or a connector
 	Messages            int64

@@ -17,12 +17,12 @@ type receiptsPage struct {
 	Operators []admin.Operator
 }
 
-// A receiptRow counts what the SMSC behind a connector reports.
+// A receiptRow counts the receipts of the SMSC of a connector.
 type receiptRow struct {
 	Name      string
 	Sent      int64
 	Receipts  int64
-	Delivered string // share
+	Delivered string // share of delivered
 	Share     string // share of final receipts among the messages that the SMSC accepted
 	Delay     string // mean time to a final receipt
 	States    []portion

@@ -11,7 +11,7 @@ import (
 	"pmg/config"
 )
 
-// Bounds of the page with the routes.
+// Limits of the page with the routes.
 const (
 	mostNamed  = 10    // entries of a condition that are shown
 	mostLength = 10000 // characters of the text that is explained
@@ -37,7 +37,7 @@ type routingPage struct {
 	Word       string
 	Length     int
 	Unicode    bool
-	Answer     string // to the question
+	Answer     string // answer to the question
 	Wrong      string // the reason why there is no explanation
 }
 
@@ -55,7 +55,7 @@ type routeRow struct {
 type targetRow struct {
 	Name, Account string
 	Weight        int
-	State         string // of a connector
+	State         string // state of a connector
 	Sessions      int    // sessions that are logged in
 }
 
@@ -173,7 +173,7 @@ func one(value string) []string {
 	return []string{value}
 }
 
-// text returns the text in which a filter searches for a route.
+// text returns the text of a route that a filter searches.
 func (r *routeRow) text() string {
 	words := append([]string{r.Name}, r.Conditions...)
 	for _, t := range r.Targets {

@@ -52,7 +52,7 @@ func TestConfiguration(t *testing.T) {
 	for _, c := range []struct{ scope, query, want, not string }{
 		{config.LookScope, "?pending=1", "key shop of account &lt;b&gt;", "window: 10"},
 		{config.LookScope, "", "2037-01-31", "Audit log"},
-		{config.OperateScope, "", "Compare the file with what runs", "window: 10"},
+		{config.OperateScope, "", "Compare the file with the configuration in force", "window: 10"},
 		{config.OperateScope, "?pending=1", "&lt;b&gt;window: 10", "Reload the configuration"},
 		{config.OperateScope, "", "<td>login</td>", "Nothing yet"},
 		{config.AdministerScope, "?pending=1", "Reload the configuration", "Compare the file"},

@@ -12,21 +12,21 @@ import (
 // A statisticsPage is the model of the page with sums of events.
 type statisticsPage struct {
 	Rows                            []stats.Row
-	More                            bool // than Rows
+	More                            bool // there are more rows than Rows
 	By, Account, Connector, Network string
 	From, To                        string
 	Choices                         []string
 	Heads                           []string
-	Groups                          int // number of heads that are heads of groups
+	Groups                          int // number of heads that are groups
 	Most                            int64
 	JSON, CSV                       template.URL
 	problem
 }
 
-// mostSumRows is the limit of the rows that the page shows, without the row of sums.
+// mostSumRows is the maximum number of rows on the page, without the row of sums.
 const mostSumRows = 1000
 
-// choices returns the groups by which the page can make rows.
+// choices returns the groups that the page offers.
 func choices() []string {
 	return []string{
 		"day", "hour", "month", "account", "connector", "network", "day,account", "day,connector", "month,account",

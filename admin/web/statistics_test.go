@@ -51,7 +51,7 @@ func TestStatisticsPage(t *testing.T) {
 		{"?by=day", 200, []string{`<option selected>day</option>`, `<meter min="0" max="1001" value="1001">`}},
 		{"?by=hour,account", 200, []string{`<option selected>hour,account</option>`}},
 		{"?account=nobody", 200, []string{"Nothing was counted in these days."}},
-		{"?by=color", 400, []string{"rows cannot be made by &#34;color&#34;"}},
+		{"?by=color", 400, []string{"cannot group by &#34;color&#34;"}},
 	} {
 		code, body, _ := ask(t, b, "GET", base+"/ui/statistics"+q.query, nil)
 		for _, has := range q.has {

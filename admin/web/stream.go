@@ -13,11 +13,11 @@ import (
 const (
 	interval  = 2 * time.Second  // pause between two readings of the page's state
 	writeTime = 10 * time.Second // time limit for the browser to receive data
-	quietTime = 20 * time.Second // a stream without changes sends a sign of life after this time
+	quietTime = 20 * time.Second // time after which a stream without changes sends a comment, so that it is not closed
 )
 
-// push sends the events that next returns in each interval, until next fails, the browser goes, or its user
-// may no longer see the page. The stream of a browser that does not take the data ends.
+// push sends the events that next returns in each interval, until next fails, the browser disconnects, or its user may no
+// longer see the page. A stream ends if the browser does not read it.
 func (s *site) push(w http.ResponseWriter, r *http.Request, every time.Duration, next func() (string, error)) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	out := http.NewResponseController(w)
@@ -50,8 +50,8 @@ func (s *site) push(w http.ResponseWriter, r *http.Request, every time.Duration,
 	}
 }
 
-// stream sends the cells of a page that have changed, as events with an object of texts by key. An event of type stale says that
-// the page has other rows.
+// stream sends the changed cells of a page, as events with an object of texts by key. An event of type stale means that the
+// page has other rows.
 func (s *site) stream(p *page) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if p.model(r) == nil {
@@ -70,13 +70,13 @@ func (s *site) stream(p *page) http.HandlerFunc {
 	}
 }
 
-// staleEvent says that the page has other rows.
+// staleEvent means that the page has other rows.
 const staleEvent = "event: stale\ndata: {}\n\n"
 
 // errGone means that the object of a page no longer exists.
-var errGone = errors.New("it is not there any more")
+var errGone = errors.New("the object no longer exists")
 
-// cells returns the present values of the cells that change in a page.
+// cells returns the present values of a page's cells.
 func (s *site) cells(p *page, r *http.Request) (map[string]string, error) {
 	v := s.view(p, r)
 	if v.Model == nil {
@@ -85,7 +85,7 @@ func (s *site) cells(p *page, r *http.Request) (map[string]string, error) {
 	return v.cells, s.Run(p.Template(), v)
 }
 
-// events returns the event for cells that have changed since before; before nil: the stream has sent no cells yet.
+// events returns the event for the cells that differ from before; before nil: all cells.
 func events(before, cells map[string]string) string {
 	changed := map[string]string{}
 	same := before == nil || len(before) == len(cells)

@@ -13,11 +13,11 @@ import (
 // A table is the model of a page with rows. The page shows a part of the rows.
 type table[T any] struct {
 	Rows   []T
-	Heads  []string // of further columns
+	Heads  []string // heads of further columns
 	Zero   []string // heads of the columns that are 0 in all rows, and hidden
 	Filter string
-	Sort   string // the head of the column that the rows are sorted by, behind "-" if the other way
-	Number int    // of the page, from 1
+	Sort   string // head of the column that the rows are sorted by, after "-" if in reverse
+	Number int    // number of the page, from 1
 	Of     int
 	Total  int
 
@@ -39,7 +39,7 @@ func (c *column[T]) compare(a, b *T) int {
 	return cmp.Compare(c.text(a), c.text(b))
 }
 
-// most is how many rows a page shows.
+// most is the maximum number of rows on a page.
 const most = 100
 
 // tableOf returns the rows that a request selects: the rows of ?page= whose name contains ?filter=, sorted by ?sort=.
@@ -78,8 +78,10 @@ func (t *table[T]) with(heads, zero []string) *table[T] {
 	return t
 }
 
-// Before and After return the numbers of the pages beside this one, 0 if there is no such page.
+// Before returns the number of the previous page, 0 if there is none.
 func (t *table[T]) Before() int { return t.Number - 1 }
+
+// After returns the number of the next page, 0 if there is none.
 func (t *table[T]) After() int {
 	if t.Number == t.Of {
 		return 0
@@ -124,10 +126,10 @@ func (t *table[T]) headOf(head string) (link, order string, numeric bool) {
 	return t.query(1, head), "", numeric
 }
 
-// Head writes the head of a column. If the table can be sorted by the column, a link does that.
+// Head writes the head of a column, with a link that sorts the table by the column if possible.
 func (v *view) Head(head string) template.HTML { return v.head(head, false) }
 
-// NumberHead is Head for a column of numbers in tables that are not sorted.
+// NumberHead writes the head of a column of numbers in tables without sorting.
 func (v *view) NumberHead(head string) template.HTML { return v.head(head, true) }
 
 func (v *view) head(head string, isNumeric bool) template.HTML {

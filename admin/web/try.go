@@ -25,10 +25,10 @@ type tryPage struct {
 	Receipt                bool
 	ID                     string // id of the message that was submitted last
 	CanExplain             bool
-	Answer, Wrong, Refused string // the answer; the reason why there is none; the reason why the message was refused
+	Answer, Wrong, Refused string // answer; reason why there is none; reason of the refusal
 }
 
-// IsStill reports that nothing of the page changes.
+// IsStill reports that the page does not change.
 func (*tryPage) IsStill() bool { return true }
 
 // try shows the form, filled in from the page's parameters. The parameters never contain the text of the message.
@@ -94,7 +94,7 @@ func triedText(t *admin.Tried) string {
 		text += fmt.Sprintf(" as %d short messages", t.Parts)
 	}
 	if t.Parked {
-		text += ". No route leads anywhere: it is put aside for an operator"
+		text += ". No route has a target for it: it is put aside for an operator"
 	}
 	return text + "."
 }

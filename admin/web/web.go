@@ -33,13 +33,13 @@ type site struct {
 	followers chan struct{} // one place for each stream of the pdu log
 }
 
-// Tools are functions of the program for the pages. The zero value has no functions.
+// Tools are functions of the program that the pages use. The zero value has none.
 type Tools struct {
 	// Explain describes what a gateway with a configuration would do with a message.
 	Explain func(c *config.Config, q Question) (string, error)
-	Pending func(ctx context.Context) (changes string, err error) // returns what a reload would change, as lines for people
+	Pending func(ctx context.Context) (changes string, err error) // returns the changes of a reload, as lines for people
 	Edit    manage.Edit                                           // changes a managed file; nil: the gateway has no managed files
-	// Cluster returns what this node knows of its cluster; nil: the gateway is alone.
+	// Cluster returns this node's knowledge about its cluster; nil: there is no cluster.
 	Cluster func() *report.Report
 }
 
@@ -105,7 +105,7 @@ func (s *site) failed(w http.ResponseWriter, r *http.Request) {
 	)
 }
 
-// protected adds the headers that keep a page's content from doing anything.
+// protected adds headers that restrict what a page's content can do.
 func protected(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		browser.Protect(w.Header())

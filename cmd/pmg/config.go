@@ -96,7 +96,7 @@ default. Only its owner can read it.`,
 		},
 	}
 	cmd.Flags().StringVarP(&file, "config", "c", ask.Here, "the `file` to write")
-	cmd.Flags().BoolVar(&force, "force", false, "overwrite a file that exists")
+	cmd.Flags().BoolVar(&force, "force", false, "overwrite an existing file")
 	return cmd
 }
 
@@ -121,13 +121,12 @@ func loadConfig(w io.Writer, file string) (*config.Config, error) {
 	return loadChecked(w, file, asItRuns())
 }
 
-// loadQuietly is loadConfig without warnings, for commands with another purpose: serve, reload and config
-// check print the warnings.
+// loadQuietly loads the configuration without printing its warnings, because serve, reload and config check print them.
 func loadQuietly(_ io.Writer, file string) (*config.Config, error) {
 	return loadConfig(io.Discard, file)
 }
 
-// asItRuns returns the options by which a gateway reads its file.
+// asItRuns returns the options with which a gateway loads its file.
 func asItRuns() config.Options { return config.Options{Protocols: protocolNames()} }
 
 func loadChecked(w io.Writer, file string, o config.Options) (*config.Config, error) {
@@ -154,11 +153,11 @@ func namedConfig(cmd *cobra.Command) *config.Config {
 // allowFlag adds the flag that allows files with passwords and keys that everybody can read.
 func allowFlag(cmd *cobra.Command, allow *bool) {
 	cmd.Flags().BoolVar(
-		allow, "allow-insecure-files", false, "go on though every user of this machine can read passwords or keys",
+		allow, "allow-insecure-files", false, "start even if every user of this machine can read passwords or keys",
 	)
 }
 
-// loadPrivate loads the configuration, unless everybody can read its passwords or keys and that is not allowed.
+// loadPrivate loads the configuration. It returns an error if everybody can read its passwords or keys, unless allow is set.
 func loadPrivate(w io.Writer, file string, o config.Options, allow bool) (*config.Config, error) {
 	c, err := loadChecked(w, file, o)
 	if err == nil && len(c.Exposed()) > 0 && !allow {

@@ -17,19 +17,17 @@ func newExplainCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "explain",
 		Short: "Show what a gateway would do with a message",
-		Long: `Shows what a gateway with the configuration would do with a message: each rule of
-rewrite that does something and what it changes, the lists, the validity and the receipts
-that it gets, the route with its targets, and for each target the addresses that it is
-sent, the coding of the text, and how many short messages that is on the air; or which
-step refuses the message, and why. pmg stages prints the steps.
+		Long: `Shows how a gateway with the configuration would handle a message: the rules of rewrite that
+have an effect, the lists, the validity and the receipts that it gets, the route with its
+targets, and for each target the addresses, the coding of the text, and the number of short
+messages; or the step that refuses the message, and the reason. pmg stages prints the steps.
 
-The message takes the steps in a gateway of its own that has no sockets and no disk.
+The message takes the steps in a separate gateway without sockets and without a disk.
 Nothing is sent, and it is not known which targets are up.
 
-The types of the addresses that are given (TON, NPI) are assumed by their form. The text
-is assumed to arrive in the default alphabet of its connector, or in UCS-2. --pdu gives a
-message with all its fields, as a line of the pdu log; of several recipients the first
-is told.`,
+The TON and NPI of addresses follow from their form. The text is assumed to arrive in the
+default alphabet of its connector, or in UCS-2. --pdu describes a message with all its fields,
+as a line of the pdu log; of several recipients the first is explained.`,
 		Example: `  pmg explain --from PMG --to 0170123456
   pmg explain -c new.yaml --account acme --from 12345 --to +49170123456 --text "Grüße"
   pmg explain --connector operator --from 49170123456 --to 12345
@@ -60,9 +58,9 @@ is told.`,
 			"use when not given",
 	)
 	f.StringVar(&q.Text, "text", "", "its text")
-	f.DurationVar(&q.DeliverIn, "deliver-in", 0, "how long it is until its delivery time; immediately when not given")
-	f.DurationVar(&q.Validity, "validity", 0, "the validity that its sender gives it; none when not given")
-	f.StringVar(&q.PDU, "pdu", "", "the `PDU` that carries it, as the pdu log has it, in the place of the flags for its fields")
+	f.DurationVar(&q.DeliverIn, "deliver-in", 0, "time until its delivery time; immediately when not given")
+	f.DurationVar(&q.Validity, "validity", 0, "its validity; none when not given")
+	f.StringVar(&q.PDU, "pdu", "", "the `PDU` of the message, written as in the pdu log, instead of the flags for its fields")
 	return cmd
 }
 

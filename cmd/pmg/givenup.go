@@ -2,13 +2,11 @@ package main
 
 import "fmt"
 
-// exitTemporary is the exit status of a gateway whose store has failed, and of one that was
-// stopped and has given up messages that it accepted: EX_TEMPFAIL of sysexits.h. A
-// supervisor should start pmg again.
+// exitTemporary is the exit status if the store has failed, or if a gateway that was stopped has given up accepted
+// messages: EX_TEMPFAIL of sysexits.h. A supervisor should start pmg again.
 const exitTemporary = 75
 
-// givenUp returns an error if the gateway has stopped with accepted messages that were
-// not sent.
+// givenUp returns an error if the gateway has stopped without sending all accepted messages.
 func (s *server) givenUp() error {
 	queued, scheduled := s.gateway.Pending(), s.gateway.Scheduled()
 	if queued+scheduled == 0 {

@@ -17,18 +17,18 @@ func newHoldCommand() *cobra.Command {
 	var lasts string
 	cmd := newOrderCommand(admin.Base+"/hold", &cobra.Command{
 		Use:   "hold CONNECTOR",
-		Short: "Send nothing to an SMSC for a while",
+		Short: "Stop sending to an SMSC for a while",
 		Long: `Asks a running gateway to send no more messages by a connector
-to an SMSC, for example while that is under maintenance. Messages go to other
-targets of their routes at once; those that wait already follow after the connector's
-failover_after. Where there is no other target, they wait.
+to an SMSC, for example during its maintenance. New messages immediately go to other
+targets of their routes; messages that already wait follow after the connector's
+failover_after. Without another target they wait.
 
 Sessions stay logged in, so that receipts and messages of the SMSC still come, and
 requests under way get their answers. If the SMSC ends the sessions, they are
 connected again as usual.
 
-The hold ends after --for, by "pmg release", and when the gateway stops: a restart does not
-remember it. "pmg status" shows it.`,
+The hold ends after --for, by "pmg release", and when the gateway stops: it does not survive
+a restart. "pmg status" shows it.`,
 		Example: "  pmg hold operator --for 1h\n  pmg hold operator",
 	}, func(query url.Values) error {
 		if lasts == "" {
@@ -54,9 +54,9 @@ remember it. "pmg status" shows it.`,
 func newReleaseCommand() *cobra.Command {
 	return newOrderCommand(admin.Base+"/release", &cobra.Command{
 		Use:   "release CONNECTOR",
-		Short: "Send messages again to an SMSC that is held",
-		Long: `Asks a running gateway to end what "pmg hold" has begun: messages
-that wait leave by the connector again.`,
+		Short: "Resume sending to an SMSC that is held",
+		Long: `Asks a running gateway to end the hold of a connector ("pmg hold"):
+waiting messages leave by the connector again.`,
 		Example: "  pmg release operator",
 	}, nil, func(c *admin.Ordered, name string) string {
 		return fmt.Sprintf(
@@ -70,23 +70,23 @@ func newConnectCommand() *cobra.Command {
 	return newOrderCommand(admin.Base+"/connect", &cobra.Command{
 		Use:   "connect CONNECTOR",
 		Short: "Connect to an SMSC now, without waiting for the next attempt",
-		Long: `Asks a running gateway to connect those sessions of a connector now
-that wait for their next attempt after a failure, as "pmg status" shows it. The pauses
-between further attempts stay as they were.`,
+		Long: `Asks a running gateway to connect the sessions of a connector now
+that wait for their next attempt after a failure; "pmg status" shows them. The pauses
+between further attempts do not change.`,
 		Example: "  pmg connect operator",
 	}, nil, func(c *admin.Ordered, name string) string {
 		if c.Sessions >= c.Instances {
 			return fmt.Sprintf("all %d sessions of %s are open", c.Instances, name)
 		}
 		return fmt.Sprintf(
-			"%s is being connected: %d of %d sessions were open; pmg status shows what comes of it", name, c.Sessions,
+			"%s is being connected: %d of %d sessions were open; pmg status shows the result", name, c.Sessions,
 			c.Instances,
 		)
 	})
 }
 
-// newOrderCommand completes a command that sends an order about a connector to the gateway. set adds what
-// flags ask for, and say returns what was done.
+// newOrderCommand completes a command with an order to the gateway about a connector. set adds the values of flags,
+// and say returns a text about the result.
 func newOrderCommand(
 	path string, cmd *cobra.Command, set func(url.Values) error, say func(c *admin.Ordered, name string) string,
 ) *cobra.Command {

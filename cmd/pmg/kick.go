@@ -21,9 +21,9 @@ func newKickCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "kick SESSION|ACCOUNT",
 		Short: "End a session, or all sessions of an account",
-		Long: `Asks a running gateway to log out of a session, named as
-"pmg sessions" does (clients/3), or out of all sessions of a client account. It
-gets no more messages, and is logged out when those that it has are answered, or after
+		Long: `Asks a running gateway to log out of a session, with its name
+in "pmg sessions" (clients/3), or out of all sessions of a client account. A session
+gets no more messages, and is logged out when its messages are answered, or after
 response_timeout.
 
 A client that was logged out may log in again: to keep it out, change or remove its
@@ -51,6 +51,6 @@ account and reload. A session to an SMSC is connected again.`,
 		},
 	}
 	o.flags(cmd)
-	cmd.Flags().BoolVar(&isAccount, "account", false, "take the argument for an account, even if it looks like a session")
+	cmd.Flags().BoolVar(&isAccount, "account", false, "the argument is an account, even if it looks like a session")
 	return cmd
 }

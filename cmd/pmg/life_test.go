@@ -72,7 +72,7 @@ accounts: [{system_id: main, password: secret}]
 	}
 	send(shows("are missing"))
 	pay("0.10", "invoice 1")
-	sent := chromedp.WaitVisible(`//h2[text()="What became of it"]`)
+	sent := chromedp.WaitVisible(`//h2[text()="Outcome"]`)
 	send(sent)
 	var text string
 	testutil.Eventually(t, "the message is delivered", func() bool {

@@ -23,7 +23,7 @@ import (
 	"pmg/pdulog"
 )
 
-// logLines is how many lines pmg log shows by default, the same as tail.
+// logLines is the number of lines that pmg log shows by default, the same as tail.
 const logLines = 10
 
 // logFlags holds the flags of pmg log.
@@ -69,7 +69,7 @@ was that time) or both (2026-11-20T19:05).
 
 --summary counts the selected lines; it looks for answers in all lines.
 
-The directory is that of the configuration; if there is none, it is pdulog. --dir names another.`,
+The directory is that of the configuration; without one it is pdulog. --dir names another.`,
 		Example: `  pmg log -f                                       # new lines as they are written
   pmg log -f --connector clients --command 'submit_*'
   pmg log --since 1h --status nonzero              # refusals of the last hour
@@ -123,8 +123,8 @@ func (l *logFlags) run(cmd *cobra.Command) error {
 	return l.show(ctx, p, q, cmd.OutOrStdout(), cmd.ErrOrStderr())
 }
 
-// checkLogsExist returns an error if the directory has no logs, or none of the connectors
-// asked for. With --follow it only prints that, because the logs may be written later.
+// checkLogsExist returns an error if the directory has no logs, or none of the selected connectors. With --follow it
+// only prints that, because the logs may be written later.
 func (l *logFlags) checkLogsExist(stderr io.Writer) error {
 	existing, err := pdulog.Connectors(l.dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -163,8 +163,7 @@ func (l *logFlags) show(ctx context.Context, protocols logProtocols, q pdulog.Qu
 	if l.summary {
 		all := q.Filter
 		p.total = pdulog.NewSummary(&all)
-		// The filter may select a request and not its answer, so the summary filters
-		// for itself.
+		// The summary filters by itself, because the filter could select a request without its answer.
 		q.Filter = pdulog.Filter{Instances: all.Instances, Since: all.Since, Until: all.Until}
 	}
 	skipped, err := read(ctx, l.dir, q, p.entry)
@@ -180,7 +179,7 @@ func (l *logFlags) show(ctx context.Context, protocols logProtocols, q pdulog.Qu
 	return p.end()
 }
 
-// A logPrinter prints entries in the form asked for.
+// A logPrinter prints entries in the selected form.
 type logPrinter struct {
 	*logFlags
 	out     io.Writer

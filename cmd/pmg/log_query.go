@@ -20,15 +20,15 @@ import (
 	"pmg/protocols"
 )
 
-// logDirectory returns the directory that the configuration names. The default file
-// may be missing, because logs can be read on a machine without a gateway.
+// logDirectory returns the directory in the configuration. The default file may be missing, because logs can be read
+// on a machine without a gateway.
 func logDirectory(file string, named bool) (string, error) {
-	c, err := loadConfig(io.Discard, file) // the warnings are for the operator of pmg serve
+	c, err := loadConfig(io.Discard, file) // pmg serve prints the warnings
 	if err != nil && !named && errors.Is(err, fs.ErrNotExist) {
 		return config.Default().PDULog.Dir, nil
 	}
 	if ask.IsNone(err) {
-		return "", fmt.Errorf("%w, or --dir with the directory of the pdu logs", err)
+		return "", fmt.Errorf("%w, or give the directory of the pdu logs with --dir", err)
 	}
 	if err != nil {
 		return "", fmt.Errorf("cannot find the directory of the pdu logs: %w; --dir names it without a configuration", err)
@@ -106,7 +106,7 @@ func (p logProtocols) find(command string) (protocols.Driver, error) {
 	return nil, fmt.Errorf("no protocol has the command %s", command)
 }
 
-// checkCommand refuses a pattern that selects no command of any protocol.
+// checkCommand returns an error if no protocol has a command that matches a pattern.
 func (p logProtocols) checkCommand(pattern string) error {
 	var all []string
 	for _, v := range p {
@@ -135,7 +135,7 @@ func (p logProtocols) status(name string) (uint32, error) {
 	return 0, fmt.Errorf("no protocol has it%s; numbers such as 0x58 are accepted too", didYouMean(name, names))
 }
 
-// didYouMean returns a hint that names a similar name, or one that contains the word.
+// didYouMean returns a hint with a name that is similar to a word, or contains it.
 func didYouMean(word string, names []string) string {
 	near := nearest.Word(word, names)
 	for _, name := range names {

@@ -35,7 +35,7 @@ func main() {
 // supervisor should start pmg again.
 const exitSoftware = 70
 
-// An exitError is an error with an exit status of its own.
+// An exitError is an error with its own exit status.
 type exitError struct {
 	error
 	status int
@@ -69,7 +69,7 @@ func newRootCommand() *cobra.Command {
 	return root
 }
 
-// addGroups adds the commands, in the groups in which help shows them.
+// addGroups adds the commands in the groups of the help.
 func addGroups(root *cobra.Command) {
 	for _, g := range []struct {
 		title    string
@@ -104,7 +104,7 @@ func addGroups(root *cobra.Command) {
 	}
 }
 
-// moneyGateway returns how a gateway is asked about the money of accounts.
+// moneyGateway returns a function that sends requests about the money of accounts to a gateway.
 func moneyGateway(cmd *cobra.Command) func(method, path string, v any) error {
 	o := new(statusOptions)
 	o.flags(cmd)
@@ -116,10 +116,10 @@ func moneyGateway(cmd *cobra.Command) func(method, path string, v any) error {
 	}
 }
 
-// webhookTimeout is longer than the call of a webhook takes.
+// webhookTimeout is longer than a call of a webhook can take.
 const webhookTimeout = 25 * time.Second
 
-// webhooksProgram returns what pmg webhooks needs of the others.
+// webhooksProgram returns the functions of this package that pmg webhooks uses.
 func webhooksProgram() webhooks.Program {
 	return webhooks.Program{
 		Gateway: func(cmd *cobra.Command) webhooks.Ask {
@@ -137,7 +137,7 @@ func webhooksProgram() webhooks.Program {
 	}
 }
 
-// rowsText returns a table, of which the first columns begin at their left.
+// rowsText returns a table, whose first columns are left-aligned.
 func rowsText(left int, head []string, rows [][]string) string {
 	t := newTable(left, head...)
 	for _, row := range rows {
@@ -146,10 +146,10 @@ func rowsText(left int, head []string, rows [][]string) string {
 	return tableText(t)
 }
 
-// forgetTimeout is how long a gateway may take to rewrite its logs.
+// forgetTimeout is the time limit for a gateway that rewrites its logs.
 const forgetTimeout = time.Hour
 
-// forgetProgram returns what pmg forget needs of the others.
+// forgetProgram returns the functions of this package that pmg forget uses.
 func forgetProgram() files.ForgetProgram {
 	return files.ForgetProgram{
 		Gateway: func(cmd *cobra.Command) func() (files.Ask, *config.Config, error) {
@@ -162,7 +162,7 @@ func forgetProgram() files.ForgetProgram {
 	}
 }
 
-// findForgetting returns how the gateway is asked, or the configuration of one that does not run.
+// findForgetting returns a function that sends requests to the gateway, or the configuration if the gateway does not run.
 func findForgetting(cmd *cobra.Command, o *statusOptions) (files.Ask, *config.Config, error) {
 	ask := func(ctx context.Context, method, path string, v any) error {
 		return askAdminFor(ctx, forgetTimeout, &o.Gateway, method, path, v)
@@ -177,6 +177,6 @@ func findForgetting(cmd *cobra.Command, o *statusOptions) (files.Ask, *config.Co
 	if o.Runs(cmd.Context(), statusTimeout, cfg, o.config) {
 		return ask, nil, nil
 	}
-	fmt.Fprintf(cmd.ErrOrStderr(), "no gateway answers that runs with %s, so this is about its files\n", o.config)
+	fmt.Fprintf(cmd.ErrOrStderr(), "no gateway that runs with %s answers, so this reads its files\n", o.config)
 	return nil, cfg, nil
 }

@@ -14,10 +14,10 @@ import (
 	"pmg/store"
 )
 
-// lockWait is how long the store may still be open for a command that copies it while the gateway is started again.
+// lockWait is the time to wait for the lock of the store, which a command that copies it may hold while the gateway starts.
 const lockWait = 10 * time.Second
 
-// openStore opens the store that the configuration asks for, and gives it to the gateway. That of a node of a cluster is open.
+// openStore opens the store of the configuration for the gateway. The store of a cluster's node is open already.
 func (s *server) openStore(cfg *config.Config) error {
 	g, log := s.gateway, s.log
 	if cfg.Store.Engine == config.MemoryStore {
@@ -51,7 +51,7 @@ func (s *server) openStore(cfg *config.Config) error {
 	return g.Keep(all)
 }
 
-// spaceOf returns the room on the file system of a directory.
+// spaceOf returns the size and the free space of the file system of a directory.
 func spaceOf(dir string) (s keep.Space, err error) {
 	var st unix.Statfs_t
 	if err := unix.Statfs(dir, &st); err != nil {
@@ -64,7 +64,7 @@ func spaceOf(dir string) (s keep.Space, err error) {
 	}, nil
 }
 
-// recover begins to give the messages of earlier runs to their queues.
+// recover starts to queue the messages of earlier runs.
 func (s *server) recover() {
 	var ctx context.Context
 	ctx, s.stopRecovery = context.WithCancel(context.Background())

@@ -108,7 +108,7 @@ type decoder struct {
 
 	pieces, bad int
 	first       error
-	where       string // the argument or line of first
+	where       string // argument or line of the first error
 }
 
 func (a *decoder) decode(where, text string) {
@@ -218,8 +218,7 @@ func printPDU(out io.Writer, p protocols.PDU, asJSON bool) error {
 	return nil
 }
 
-// foreignText returns the decoded text of a PDU, and reports whether it differs from the
-// octets that the log line shows.
+// foreignText returns the decoded text of a PDU, and reports whether it differs from the text in the pdu log.
 func foreignText(p protocols.PDU) (text string, ok bool) {
 	t, ok := p.Text()
 	if !ok {

@@ -65,7 +65,7 @@ hooks: [{at: send, plugin: rules}, {at: result, plugin: service}]
 		{"rules", `{"hook": "send", "connector": "operator", "id": "17", "part": 2, "parts": 3}`, `"until": `},
 		{"rules", `{"hook": "accept", "connector": "operator", "id": "17", "part": 2, "parts": 3}`, `{}`},
 		{"rules", `{"hook": "receipt", "state": "delivered"}`, `"until": `},
-		{"rules", `{"hook": "login", "protocol": "smpp"}`, `which there is not for a login; on_failure is refuse`},
+		{"rules", `{"hook": "login", "protocol": "smpp"}`, `which is not possible for a login; on_failure is refuse`},
 		{"service", `{"hook": "result", "id": "17", "state": "sent", "connector": "operator"}`, `{}`},
 		{"rules", `{"hook": "sent"}`, `hook "sent": there are accept, mo, send, result, receipt, login`},
 	} {

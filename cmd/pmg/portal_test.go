@@ -64,7 +64,7 @@ func TestPortal(t *testing.T) {
 	}
 	customer := caller{t, api, found[1]}
 	customer.ask("POST /v1/messages", `{"from": "Shop", "to": "+46701740600", "text": "hello"}`, 202, nil)
-	if code, body := ask("/portal/keys", url.Values{"revoke": {"crm"}}); code != 200 || !strings.Contains(body, "Key crm is not taken any more.") {
+	if code, body := ask("/portal/keys", url.Values{"revoke": {"crm"}}); code != 200 || !strings.Contains(body, "Key crm is revoked.") {
 		t.Errorf("%d %s", code, body)
 	}
 	customer.ask("POST /v1/messages", `{"from": "Shop", "to": "+46701740600", "text": "hello"}`, 401, nil)

@@ -12,8 +12,7 @@ import (
 	"pmg/protocols/ucp"
 )
 
-// makers makes the drivers. Another protocol is one more row here, and one more field
-// of options in config.Connector.
+// makers makes the drivers. A new protocol is another row here, and another field of options in config.Connector.
 var makers = []struct {
 	protocol string
 	make     func(c *config.Config) vocabulary
@@ -58,7 +57,7 @@ func newSessionDriver(protocol string) (protocols.SessionDriver, error) {
 	return d, nil
 }
 
-// protocolNames are the protocols a connector may have.
+// protocolNames returns the protocols that a connector may have.
 func protocolNames() (names []string) {
 	for _, m := range makers {
 		names = append(names, m.protocol)
@@ -66,8 +65,7 @@ func protocolNames() (names []string) {
 	return names
 }
 
-// newLogProtocols returns the protocols that a log may be written in, without settings:
-// each with its own limits.
+// newLogProtocols returns the protocols of pdu logs, with the limits of the protocols and not those of a connector.
 func newLogProtocols() (all logProtocols) {
 	for _, m := range makers {
 		all = append(all, m.make(&config.Config{}))

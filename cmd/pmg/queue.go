@@ -25,18 +25,18 @@ func newQueueCommand() *cobra.Command {
 		Long: `Messages in the store of a gateway have one of these states:
 
   queued       it waits for its connector or account, or is under way
-  parked       no route leads anywhere (no_route: park)
+  parked       it has no route (no_route: park)
   quarantined  a part of the gateway failed at it three times
   orphan       a receipt of an SMSC whose message is not known
-  asked        a receipt about which plugins are asked (hook receipt); it is left alone
-  dead         an event that its client's server did not take in time (pmg webhooks):
+  asked        a receipt that waits for a verdict of plugins (hook receipt); it is not changed
+  dead         an event that its client's server did not accept in time (pmg webhooks):
                it does not wait, and is listed with --state dead or by its id only
   unreadable   its record is damaged; it is found by its id only
 
 The commands ask the running gateway at --address, or else at the socket or the address of
 the configuration's section admin. If none answers there, or with --store, list and show read the store of a
-gateway that is stopped. A store in memory (store.engine: memory) has the messages that
-are in one of the other states, and none that is queued.`,
+gateway that is stopped. A store in memory (store.engine: memory) does not list queued
+messages.`,
 		Example: `  pmg queue list --state parked
   pmg queue sums
   pmg queue show 1a1fb0c12c230d41
@@ -55,9 +55,9 @@ are in one of the other states, and none that is queued.`,
 type queueOptions struct {
 	storeOptions
 	query   admin.QueueQuery
-	limit   int // of all pages; 0: none
+	limit   int // maximum number of messages, over all pages; 0: no limit
 	asJSON  bool
-	remarks io.Writer // for remarks beside the messages
+	remarks io.Writer // the writer for remarks about the messages
 }
 
 func (o *queueOptions) flags(cmd *cobra.Command, limit int) {
@@ -66,7 +66,7 @@ func (o *queueOptions) flags(cmd *cobra.Command, limit int) {
 	f.StringVar(&o.query.Connector, "connector", "", "only those that wait for this out connector")
 	f.StringVar(&o.query.Account, "account", "", "only those that came from this account, or wait for its clients")
 	f.StringVar(&o.query.Dest, "destination", "", "only those whose destination begins with these `digits`")
-	f.DurationVar(&o.query.Older, "older", 0, "only those that came longer ago than this, as in 90m or 24h")
+	f.DurationVar(&o.query.Older, "older", 0, "only those that arrived longer ago than this, such as 90m or 24h")
 	f.StringVar(&o.query.State, "state", "", "only those in this `state`: "+strings.Join(queueStates(), ", "))
 	f.StringVar(&o.query.Kind, "kind", "", "only those of this `kind`: submit, mo, receipt")
 	f.IntVar(&o.limit, "limit", limit, "stop after this number of messages; 0 is no limit")
@@ -102,9 +102,8 @@ func (o *queueOptions) check(ids []string) error {
 	return nil
 }
 
-// checkNames returns an error if a running gateway has no connector or account of the names that were
-// selected. A message may also wait for a connector that was removed, until the gateway has routed it
-// again. So it is called where no message was found.
+// checkNames returns an error if a running gateway has no connector or account with the selected names. A message may also
+// wait for a connector that was removed, until it is routed again, so checkNames is called only if no message was found.
 func (o *queueOptions) checkNames(ctx context.Context, source queueSource) error {
 	running, ok := source.(runningStore)
 	if !ok || o.query.Connector == "" && o.query.Account == "" {
@@ -118,7 +117,7 @@ func (o *queueOptions) checkNames(ctx context.Context, source queueSource) error
 	switch {
 	case c != "" && clients[c]:
 		return fmt.Errorf(
-			"cannot select messages: connector %s is for clients, and messages wait for the account that they go to: "+
+			"cannot select messages: connector %s is for clients, whose messages wait under the name of the account: "+
 				"use --account",
 			c,
 		)
@@ -144,8 +143,8 @@ func (o *queueOptions) isAll() bool {
 		q.Kind == ""
 }
 
-// each calls ask for a page after the other, and f for its messages, up to the limit. Where a page
-// was cut off by the limit, more reports that there may be others.
+// each requests page after page, and calls f for the messages, up to the limit. more reports that the limit cut the
+// list off, so that there may be others.
 func (o *queueOptions) each(
 	ctx context.Context, ask func(admin.QueueQuery) (operate.QueuePage, error), f func(operate.QueuePage) error,
 ) (more bool, err error) {
@@ -163,13 +162,13 @@ func (o *queueOptions) each(
 		if page.Memory && !said {
 			said = true
 			fmt.Fprintln(o.remarks, "this gateway keeps queued messages in memory only (store.engine: memory), where they "+
-				"cannot be listed or changed: this is about those that were put aside")
+				"cannot be listed or changed: these are the messages that were put aside")
 		}
 		return nil
 	})
 }
 
-// missing returns an error if one of the named ids was not found.
+// missing returns an error if a named id was not found.
 func (o *queueOptions) missing(n int) error {
 	switch {
 	case len(o.query.IDs) == 0 || n >= len(o.query.IDs):
@@ -177,18 +176,18 @@ func (o *queueOptions) missing(n int) error {
 	case len(o.query.IDs) == 1:
 		return fmt.Errorf(
 			"there is no message %s: it has been sent or has ended otherwise, or the flags exclude it; pmg trace shows "+
-				"what became of it",
+				"how it ended",
 			sms.FormatID(o.query.IDs[0]),
 		)
 	}
 	return fmt.Errorf(
 		"%d of %d messages are not there: they have been sent or have ended otherwise, or the flags exclude them; pmg "+
-			"trace shows what became of them",
+			"trace shows how they ended",
 		len(o.query.IDs)-n, len(o.query.IDs),
 	)
 }
 
-// queueVerbs are how the changes are called in texts.
+// queueVerbs are the past tenses of the changes, for texts.
 func queueVerbs() map[string]string {
 	return map[string]string{
 		operate.DeleteMessages: operate.ResultDeleted, operate.MoveMessages: operate.ResultMoved,
@@ -235,16 +234,16 @@ func newQueueChangeCommand(what string) *cobra.Command {
 		cmd.Short = "Route messages again, and send them as if they had just come"
 		cmd.Long = "Routes the messages with these ids, or those that the flags select, by the routes in\nforce, and " +
 			"forgets their attempts: those that are parked or quarantined, and those that\nare queued; for an orphan " +
-			"its message is looked for again. A message that no route leads\nanywhere, or that is under way, is left alone."
+			"its message is looked for again. A message without a route,\nor that is under way, is left alone."
 		cmd.Example = "  pmg queue retry --state parked\n  pmg queue retry --connector operator --older 1h"
 	}
 	o.flags(cmd, 0)
-	cmd.Flags().BoolVar(&all, "all", false, "every message, if nothing else selects some")
-	cmd.Flags().BoolVar(&change.DryRun, "dry-run", false, "list the messages, and change nothing")
+	cmd.Flags().BoolVar(&all, "all", false, "every message, if no other flag selects messages")
+	cmd.Flags().BoolVar(&change.DryRun, "dry-run", false, "only list the messages")
 	return cmd
 }
 
-// progressEvery is the interval of a long change's progress reports.
+// progressEvery is the interval of reports about a long change.
 const progressEvery = 2 * time.Second
 
 func runQueueChange(cmd *cobra.Command, o *queueOptions, source runningStore, change operate.QueueChange) error {

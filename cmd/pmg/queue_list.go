@@ -15,7 +15,7 @@ import (
 	"pmg/internal/console"
 )
 
-// listed is how many messages pmg queue list shows without --limit.
+// listed is the number of messages that pmg queue list shows without --limit.
 const listed = 100
 
 func newQueueListCommand() *cobra.Command {
@@ -66,7 +66,7 @@ func newQueueShowCommand() *cobra.Command {
 	return cmd
 }
 
-// run calls f with the source of messages. f returns how many it has found.
+// run calls f with the selected source of messages. f returns the number of messages found.
 func (o *queueOptions) run(cmd *cobra.Command, ids []string, f func(context.Context, queueSource) (int, error)) error {
 	if err := o.check(ids); err != nil {
 		return err
@@ -118,7 +118,7 @@ func (o *queueOptions) writeTable(ctx context.Context, source queueSource, cmd *
 	return n, err
 }
 
-// writeMessages calls write for each message, and returns how many there are.
+// writeMessages calls write for each message, and returns their number.
 func (o *queueOptions) writeMessages(
 	ctx context.Context, source queueSource, write func(m *operate.StoredMessage) error,
 ) (n int, err error) {
@@ -156,7 +156,7 @@ func (t queueTable) addMessage(m *operate.StoredMessage) {
 // waitsFor returns the peer that messages wait for.
 func waitsFor(connector, receiver string) string {
 	switch {
-	case receiver != "" && connector != "": // a server of a client
+	case receiver != "" && connector != "": // waits for a webhook of a client
 		return connector + " of account " + receiver
 	case receiver != "":
 		return "account " + receiver
@@ -164,7 +164,7 @@ func waitsFor(connector, receiver string) string {
 	return dash(connector)
 }
 
-// writeMessage writes what is known of a message, a line for each field.
+// writeMessage writes the fields of a message, one in each line.
 func writeMessage(out io.Writer, m *operate.StoredMessage) {
 	line := func(name, value string) {
 		if value != "" {

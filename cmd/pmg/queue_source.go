@@ -19,15 +19,14 @@ import (
 	"pmg/store"
 )
 
-// A queueSource holds the messages that an operator asks for: it is a running gateway, or the store
-// of one that is stopped.
+// A queueSource is the source of waiting messages: a running gateway, or the store of a stopped gateway.
 type queueSource interface {
 	list(ctx context.Context, q admin.QueueQuery) (operate.QueuePage, error)
 	backup(ctx context.Context, to string) (dir string, err error)
 	close() error
 }
 
-// storeOptions select the gateway, or the store of one that is stopped.
+// storeOptions select a running gateway, or the store of a stopped one.
 type storeOptions struct {
 	ask.Gateway
 	config, dir string
@@ -39,14 +38,14 @@ func (o *storeOptions) flags(cmd *cobra.Command) {
 	cmd.MarkFlagsMutuallyExclusive("store", "address")
 }
 
-// dirFlags adds the flags that select the store of a gateway that is stopped.
+// dirFlags adds the flag for the store of a stopped gateway.
 func (o *storeOptions) dirFlags(cmd *cobra.Command) {
 	ask.Flag(cmd, &o.config)
 	cmd.Flags().StringVar(&o.dir, "store", "", "the store of a gateway that is stopped: its `directory`")
 }
 
-// find returns where the messages are: what the flags name; otherwise in the gateway of the
-// configuration; and if that does not run, in the configuration's store.
+// find returns the source that the flags name; otherwise the gateway of the configuration, or the configuration's
+// store if that gateway does not run.
 func (o *storeOptions) find(cmd *cobra.Command) (queueSource, error) {
 	if o.Address != "" {
 		return runningStore{&o.Gateway}, nil
@@ -65,7 +64,7 @@ func (o *storeOptions) find(cmd *cobra.Command) (queueSource, error) {
 	if err != nil {
 		return nil, err
 	}
-	fmt.Fprintf(cmd.ErrOrStderr(), "no gateway answers that runs with %s, so this is about its store in %s\n", o.config, dir)
+	fmt.Fprintf(cmd.ErrOrStderr(), "no gateway that runs with %s answers, so this reads its store in %s\n", o.config, dir)
 	return openStopped(dir, cfg.Store.Keys())
 }
 
@@ -90,13 +89,13 @@ func storeDir(cfg *config.Config, file string) (string, error) {
 	return cfg.Store.Dir, nil
 }
 
-// findDir returns the directory of the store of a gateway that is stopped.
+// findDir returns the directory of a stopped gateway's store.
 func (o *storeOptions) findDir() (string, error) {
 	_, dir, err := o.findConfig()
 	return dir, err
 }
 
-// findConfig is findDir with the configuration, nil if the flags name a directory.
+// findConfig returns the directory of a stopped gateway's store, and the configuration, nil if the flags name the directory.
 func (o *storeOptions) findConfig() (*config.Config, string, error) {
 	if o.dir != "" {
 		return nil, o.dir, checkStoreDir(o.dir)
@@ -112,8 +111,7 @@ func (o *storeOptions) findConfig() (*config.Config, string, error) {
 	return cfg, dir, err
 }
 
-// checkStoreDir returns an error if there is nothing in a directory, because opening a store
-// would make one.
+// checkStoreDir returns an error if a directory is missing or empty, because opening a store would create one there.
 func checkStoreDir(dir string) error {
 	files, err := os.ReadDir(dir)
 	if err != nil {
@@ -125,7 +123,7 @@ func checkStoreDir(dir string) error {
 	return nil
 }
 
-// explainStore adds what to do to an error of a store.
+// explainStore adds a hint to an error of a store.
 func explainStore(err error) error {
 	if errors.Is(err, store.ErrLocked) {
 		return fmt.Errorf("%w; to ask a running gateway, name it with --address", err)
@@ -133,7 +131,7 @@ func explainStore(err error) error {
 	return err
 }
 
-// A stoppedStore is the store of a gateway that is stopped.
+// A stoppedStore is the store of a stopped gateway.
 type stoppedStore struct {
 	store store.Store
 	dir   string
@@ -163,7 +161,7 @@ func (s *stoppedStore) backup(_ context.Context, to string) (dir string, err err
 
 func (s *stoppedStore) close() error { return s.store.Close() }
 
-// findRunning returns the gateway that runs, for what a gateway alone can do.
+// findRunning returns the running gateway, for requests that need one.
 func (o *storeOptions) findRunning(cmd *cobra.Command) (running runningStore, err error) {
 	source, err := o.find(cmd)
 	if err != nil {
@@ -178,7 +176,7 @@ func (o *storeOptions) findRunning(cmd *cobra.Command) (running runningStore, er
 	return running, nil
 }
 
-// A runningStore is the store of a gateway that runs.
+// A runningStore is the store of a running gateway.
 type runningStore struct{ gateway *ask.Gateway }
 
 func (s runningStore) list(ctx context.Context, q admin.QueueQuery) (p operate.QueuePage, err error) {

@@ -21,11 +21,12 @@ func newQueueSumsCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "sums",
-		Short: "Show how many messages wait for whom, from whom, and for how long",
-		Long: `Sums up the messages that wait, by the connector or the account's clients that they wait
-for, and by the account that they came from: how many, the age of the first one, at what
-rate the peer takes messages, and how long it would take for all. The rate is that of --over, for which the command waits; "-" says that
-nothing was taken meanwhile. Messages with a delivery time to come are not counted.`,
+		Short: "Show how many messages wait, by destination and origin, and for how long",
+		Long: `Sums up the waiting messages, by their destination (a connector, or the clients of an account)
+and by the account that they came from: their number, the age of the first one, the rate at
+which the peer accepts messages, and the time for all at that rate. The rate is measured over
+--over, while the command waits; "-" means that no message was accepted meanwhile. Messages
+with a later delivery time are not counted.`,
 		Example: "  pmg queue sums\n  pmg queue sums --over 10s\n  pmg queue sums --json | jq -r 'select(.receiver == " +
 			"\"acme\") | .messages'",
 		Args: cobra.NoArgs,
@@ -47,12 +48,12 @@ nothing was taken meanwhile. Messages with a delivery time to come are not count
 		},
 	}
 	o.flags(cmd)
-	cmd.Flags().DurationVar(&over, "over", 2*time.Second, "measure the rate over this `time`; 0s: do not")
+	cmd.Flags().DurationVar(&over, "over", 2*time.Second, "measure the rate over this `time`; 0s: no rate")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON, one object per line")
 	return cmd
 }
 
-// sumsOf returns the present sums, and the sums at an earlier time.
+// sumsOf returns the sums of now, and the sums of some time ago.
 func sumsOf(ctx context.Context, running runningStore, over time.Duration) (before, now []operate.QueueSum, err error) {
 	if over > 0 {
 		if before, err = running.sums(ctx); err != nil {

@@ -280,7 +280,7 @@ routes: [{to: operator, destination: "467"}]
 	out, err := pmg(t, "queue list --json -c "+file)
 	lines := strings.Split(strings.TrimSpace(out), "\n")
 	var m operate.StoredMessage
-	if err != nil || len(lines) != 3 || !strings.HasPrefix(lines[0], "no gateway answers that runs with ") ||
+	if err != nil || len(lines) != 3 || !strings.HasPrefix(lines[0], "no gateway that runs with ") ||
 		json.Unmarshal([]byte(lines[1]), &m) != nil || m.ID != hexID(parkedID) || m.Connector != "second" {
 		t.Errorf("error %v, output\n%s", err, out)
 	}
@@ -362,7 +362,7 @@ func TestQueueSums(t *testing.T) {
 	for args, want := range map[string]string{
 		"list --connector operater": "there is no connector operater; did you mean operator?",
 		"list --account laod":       "there is no account laod; did you mean load?",
-		"list --connector clients":  "connector clients is for clients, and messages wait for the account that they go to: use --account",
+		"list --connector clients":  "connector clients is for clients, whose messages wait under the name of the account: use --account",
 		"list --account zzzzzz":     "there is no account zzzzzz; pmg status lists them",
 		"list --account load":       "no messages\n",
 		"list --kind sms":           "--kind is submit, mo or receipt",

@@ -33,12 +33,13 @@ func newReloadCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "reload",
 		Short: "Make a running gateway read its configuration again",
-		Long: `Checks the configuration, and asks the running gateway to read the file again. Prints the options that changed and those that need a restart. When the
-configuration cannot be used, nothing changes and the exit status is 1.
+		Long: `Checks the configuration, and asks the running gateway to read the file again. Prints the
+options that changed and those that need a restart. If the configuration cannot be used,
+nothing changes and the exit status is 1.
 
 A reload that would remove more than half of the in connectors, of the out connectors
 or of the accounts, or all routes, is refused, because the file was probably cut off;
---force removes them. SIGHUP is a reload without --force that also begins new pdu log
+--force allows it. SIGHUP is a reload without --force that also begins new pdu log
 files.
 
 With --address and without -c, pmg reload does not check a file first.`,
@@ -68,7 +69,7 @@ With --address and without -c, pmg reload does not check a file first.`,
 	ask.Flag(cmd, &o.config)
 	f := cmd.Flags()
 	o.Gateway.Flags(cmd)
-	f.BoolVar(&o.force, "force", false, "remove connectors, accounts and routes, however many")
+	f.BoolVar(&o.force, "force", false, "allow any number of connectors, accounts and routes to be removed")
 	return cmd
 }
 
@@ -93,12 +94,12 @@ func askReload(cmd *cobra.Command, o reloadOptions) error {
 	return err
 }
 
-// A reloadRequest is a request for a reload that the admin listener received.
+// A reloadRequest is a request for a reload from the admin listener.
 type reloadRequest struct {
-	file   string // "": the gateway's own
+	file   string // "": the gateway's configuration
 	force  bool
-	dry    bool                // nothing is put in force
-	edit   *editor.Request     // a managed file is changed before; nil: none is
+	dry    bool                // dry run: return the changes without making them
+	edit   *editor.Request     // change of a managed file before the reload; nil: no change
 	answer chan<- reloadAnswer // buffered for one answer
 }
 
@@ -108,17 +109,16 @@ type reloadAnswer struct {
 	err    error
 }
 
-// reloadTimeout is how long a request waits for another reload to finish.
+// reloadTimeout is the time that a request waits for another reload to finish.
 const reloadTimeout = 5 * time.Second
 
-// askReload makes the goroutine of server.run reload, so that there is one reload at a
-// time.
+// askReload passes a reload to the goroutine of server.run, so that there is one reload at a time.
 func (s *server) askReload(ctx context.Context, file string, force bool) (string, error) {
 	a := s.ask(ctx, reloadRequest{file: file, force: force})
 	return a.report, a.err
 }
 
-// askEdit is askReload for a change of a managed file.
+// askEdit passes a change of a managed file to the goroutine of server.run.
 func (s *server) askEdit(ctx context.Context, r editor.Request) (editor.Result, error) {
 	a := s.ask(ctx, reloadRequest{edit: &r})
 	return a.edited, a.err
@@ -145,7 +145,7 @@ func (s *server) ask(ctx context.Context, r reloadRequest) reloadAnswer {
 	return <-answer
 }
 
-// carryOut carries out a request.
+// carryOut reloads, or reports the changes that a reload would make.
 func (s *server) carryOut(file string, r reloadRequest) (a reloadAnswer) {
 	if r.edit == nil {
 		a.report, a.err = s.reloadFile(file, r)
@@ -160,7 +160,7 @@ func (s *server) carryOut(file string, r reloadRequest) (a reloadAnswer) {
 		Apply: func(c *config.Config, meant string) error {
 			if losses := cfg.Losses(c, meant); len(losses) > 0 {
 				return fmt.Errorf(
-					"%s has changed as well, and a reload would remove %s; run pmg reload --force first, then this again", file,
+					"%s has also changed, and a reload would remove %s; run pmg reload --force, and repeat this change", file,
 					strings.Join(losses, ", "),
 				)
 			}
@@ -172,21 +172,20 @@ func (s *server) carryOut(file string, r reloadRequest) (a reloadAnswer) {
 	return a
 }
 
-// A reader reads a gateway's configuration, again and again.
+// A reader loads a gateway's configuration repeatedly.
 type reader struct {
-	allow bool // files with passwords may be readable by everybody
+	allow bool // everybody may be able to read files with passwords
 	cache config.Cache
 }
 
-// load loads the configuration, with some contents in the place of those of managed files.
+// load loads the configuration. instead has contents that replace those of managed files.
 func (f *reader) load(warnings io.Writer, file string, instead map[string][]byte) (*config.Config, error) {
 	o := asItRuns()
 	o.Cache, o.Instead = &f.cache, instead
 	return loadPrivate(warnings, file, o, f.allow)
 }
 
-// reloadFile reads the configuration again and puts it in force. It returns a report of
-// the changes for people.
+// reloadFile loads the configuration again and puts it in force. It returns a text about the changes.
 func (s *server) reloadFile(file string, r reloadRequest) (report string, err error) {
 	if r.dry {
 		return s.compare(file)
@@ -206,7 +205,9 @@ func (s *server) reloadFile(file string, r reloadRequest) (report string, err er
 		return "", fmt.Errorf("cannot reload: %w", err)
 	}
 	if losses := s.gateway.Node.Config().Losses(cfg, ""); len(losses) > 0 && !r.force {
-		return "", fmt.Errorf("cannot reload: %s would remove %s; pmg reload --force does that", file, strings.Join(losses, ", "))
+		return "", fmt.Errorf(
+			"cannot reload: %s would remove %s; pmg reload --force allows that", file, strings.Join(losses, ", "),
+		)
 	}
 	changes, err := s.reload(cfg)
 	if err != nil {
@@ -215,7 +216,7 @@ func (s *server) reloadFile(file string, r reloadRequest) (report string, err er
 	return reloadReport(file, changes), nil
 }
 
-// compare returns the changes that a reload would make, as text for people.
+// compare returns a text about the changes that a reload would make.
 func (s *server) compare(file string) (string, error) {
 	var b strings.Builder
 	cfg, err := s.files.load(&b, file, nil)
@@ -225,7 +226,7 @@ func (s *server) compare(file string) (string, error) {
 	now := s.gateway.Node.Config()
 	if losses := now.Losses(cfg, ""); len(losses) > 0 {
 		fmt.Fprintf(
-			&b, "a reload would be refused, because it would remove %s; pmg reload --force does that\n",
+			&b, "a reload would be refused, because it would remove %s; pmg reload --force allows that\n",
 			strings.Join(losses, ", "),
 		)
 	}
@@ -233,7 +234,7 @@ func (s *server) compare(file string) (string, error) {
 	for _, c := range changes {
 		fmt.Fprintln(&b, c)
 	}
-	fmt.Fprintf(&b, "options of %s that differ from what runs: %d", file, len(changes))
+	fmt.Fprintf(&b, "options of %s that differ from those in force: %d", file, len(changes))
 	return b.String(), nil
 }
 
@@ -247,7 +248,7 @@ func sameFile(a, b string) bool {
 	return err == nil && os.SameFile(x, y)
 }
 
-// reloadReport returns a report of what a reload has changed, for people.
+// reloadReport returns a text about the changes of a reload.
 func reloadReport(file string, changes []config.Change) string {
 	var b strings.Builder
 	restart := 0

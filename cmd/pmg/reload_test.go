@@ -125,7 +125,7 @@ func TestReloadCommand(t *testing.T) {
 	}
 	log := r.log.Take()
 	want := `{"level":"warn","need_restart":["` + restart + `"],"changed":["` + rate + `","connectors[operator].instances: 1 -> 2 (for new sessions)","` + window + `",`
-	if !strings.Contains(log, want) || !strings.Contains(log, `"connector":"operator","message":"its sessions are bound anew`) {
+	if !strings.Contains(log, want) || !strings.Contains(log, `"connector":"operator","message":"its sessions bind again`) {
 		t.Errorf("log\n%swithout\n%s", log, want)
 	}
 	if cfg := r.gateway.Node.Config(); cfg.Accounts[0].Rate != 5 || cfg.PDULog.Enabled {
@@ -161,12 +161,12 @@ func TestRoutingPage(t *testing.T) {
 	if got := page("routing?to=4612&account=nobody"); !strings.Contains(got, `cannot explain: the configuration has no account "nobody"`) {
 		t.Error(got)
 	}
-	if got := page("configuration?pending=1"); !strings.Contains(got, "differ from what runs: 0") {
+	if got := page("configuration?pending=1"); !strings.Contains(got, "differ from those in force: 0") {
 		t.Error(got)
 	}
 	r.write(strings.Replace(reloadable, "system_id: pmg, password: secret", "system_id: pmg, password: other, window: 7", 1))
 	got := page("configuration?pending=1")
-	for _, want := range []string{"connectors[operator].window: 10 -> 7 (for new sessions)", `connectors[operator].password: "********" -> "********"`, "differ from what runs: 2"} {
+	for _, want := range []string{"connectors[operator].window: 10 -> 7 (for new sessions)", `connectors[operator].password: "********" -> "********"`, "differ from those in force: 2"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%s\nwithout %s", got, want)
 		}
@@ -194,7 +194,7 @@ func TestReloadOfLosses(t *testing.T) {
 		{"emptied", "", "is empty: pmg config init writes a configuration to begin with"},
 		{"cut off behind accounts", cut("connectors:"), "ends without connectors"},
 		{"cut off in a connector", cut(", address: \"127.0.0.1:1\""), "could not find flow map"},
-		{"cut off behind a connector", cut("  - {name: operator"), "would remove 1 of 1 out connectors (operator), all 1 routes; pmg reload --force does that"},
+		{"cut off behind a connector", cut("  - {name: operator"), "would remove 1 of 1 out connectors (operator), all 1 routes; pmg reload --force allows that"},
 		{"cut off behind connectors", cut("routes:"), "would remove all 1 routes; pmg reload --force"},
 		{"other accounts", strings.ReplaceAll(reloadable, "system_id: load", "system_id: other"), "would remove 1 of 1 accounts (load); pmg reload --force"},
 		{"nothing by name", "connectors: []\naccounts: []\n", "would remove 1 of 1 in connectors (clients), 1 of 1 out connectors (operator), 1 of 1 accounts (load), all 1 routes"},

@@ -46,9 +46,9 @@ added and removed; the sessions of other connectors stay open. A configuration t
 cannot be used, or that would remove most connectors, accounts or routes, changes
 nothing and is reported in the log.
 
-Listening sockets that systemd hands over (LISTEN_FDS) are used by the connectors whose
-names they have (FileDescriptorName), and admin is that of admin.address: over a restart
-no connection is refused.
+Listening sockets from systemd (LISTEN_FDS) are used by the connectors with the same name
+(FileDescriptorName); the one named admin is used for admin.address. So no connection is
+refused during a restart.
 
 With the section cluster the gateway stands by until this node owns the work, and hands
 the work over when it is stopped (docs/cluster.md). A node that does not own the work any
@@ -56,13 +56,13 @@ more ends with status 75.
 
 The exit status is 70 when the gateway failed and could not go on: the log has the
 reason at level error, and a supervisor should start pmg again. It is 75 when the store
-failed, for example because its disk reports errors: no message is confirmed that is not
-in the store, and a supervisor should start pmg again, which goes on with what is there.
+failed, for example because its disk reports errors: all confirmed messages are in the
+store, and a supervisor should start pmg again, which continues with them.
 It is also 75 when a gateway was stopped by a signal and, eight seconds after
-limits.drain_timeout, still waits for a disk that does not answer: what was confirmed is
-in the store. And it is 75 when a gateway without a durable store (store.engine: memory)
-stopped after a signal, but had accepted messages that were not sent in time or were
-scheduled for later: the log says how many.`,
+limits.drain_timeout, still waits for a disk that does not answer: all confirmed messages
+are in the store. And it is 75 when a gateway without a durable store (store.engine:
+memory) stopped after a signal, but had accepted messages that were not sent in time or
+were scheduled for later: the log has their number.`,
 		Example: "  pmg config init && pmg serve\n  pmg serve -c /etc/pmg/pmg.yaml",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -116,20 +116,20 @@ func serve(cfg *config.Config, file string, f *reader) error {
 	return errors.Join(err, m.Close())
 }
 
-// errMoved is the error of a process whose work an operator has moved to another node. A supervisor starts it again, and it
-// stands by.
+// errMoved is the error of a process whose work an operator has moved to another node. A supervisor starts the
+// process again, as a standby.
 var errMoved = errors.New("an operator has moved the work to another node: start this one again")
 
-// lost ends the gateway of a node that does not own the work any more, as a kill does: nothing may be sent, and what it was
-// about to store does not count.
+// lost ends the gateway of a node that does not own the work any more, like a kill: it sends nothing more, and
+// unstored changes are void.
 func (s *server) lost() error {
 	why := s.member.Lost()
 	s.log.Error().Err(why).Msg("another node may own the work now; ending the process, which a supervisor starts again")
 	return exitError{why, exitTemporary}
 }
 
-// work runs the gateway until it is to end. m is nil for one that is alone; otherwise work returns to which node its work is to
-// be handed over.
+// work runs the gateway until shutdown. m is nil for a gateway without a cluster; otherwise work returns the node
+// that takes over.
 func work(
 	cfg *config.Config, file string, f *reader, log zerolog.Logger, signals <-chan os.Signal, opened stages.Listeners,
 	m *member.Member,
@@ -173,8 +173,8 @@ func work(
 	return "", s.givenUp()
 }
 
-// handedOver returns the sockets that the service manager has handed over, by connector. Processes that this
-// one starts do not see them.
+// handedOver returns the sockets that the service manager has passed to this process, by connector. Child processes
+// do not inherit them.
 func handedOver(cfg *config.Config, log zerolog.Logger) stages.Listeners {
 	handed, problems := sock.TakeHanded(os.Getenv, os.Getpid())
 	for _, err := range problems {
@@ -195,8 +195,8 @@ func handedOver(cfg *config.Config, log zerolog.Logger) stages.Listeners {
 			if !slices.ContainsFunc(sockets, func(s sock.Listening) bool { return s.Is(address) }) {
 				log.Warn().Str("name", name).Str("address", address).
 					Msg(
-						"nothing listens on this address of the configuration: the sockets of that name that were " +
-							"handed over have others",
+						"nothing listens on this address of the configuration: the sockets of that name from the service " +
+							"manager have other addresses",
 					)
 			}
 		}
@@ -211,8 +211,8 @@ func handedOver(cfg *config.Config, log zerolog.Logger) stages.Listeners {
 	}
 	for name, sockets := range handed {
 		log.Warn().Str("name", name).Msg(
-			"a socket was handed over that nobody uses, and is closed: its name (FileDescriptorName) must be that of a " +
-				"connector that listens, or admin where admin.address is given",
+			"a socket from the service manager is not used, and is closed: its name (FileDescriptorName) must be that of a " +
+				"connector that listens, or admin if admin.address is set",
 		)
 		for _, s := range sockets {
 			_ = unix.Close(s.FD)
@@ -221,12 +221,11 @@ func handedOver(cfg *config.Config, log zerolog.Logger) stages.Listeners {
 	return opened
 }
 
-// become changes the user of the process to the one that the configuration names. Before, root opens the
-// sockets that are not opened yet.
+// become changes the user of the process to the one in the configuration. Before that, root opens the remaining sockets.
 func become(cfg *config.Config, file string, log zerolog.Logger, opened stages.Listeners) error {
 	if cfg.User == "" {
 		if os.Geteuid() == 0 {
-			log.Warn().Msg("the gateway runs as root, which it need not: name a user for it with the option user, or in its unit")
+			log.Warn().Msg("the gateway runs as root, which is not necessary: set the option user, or User in its unit")
 		}
 		return nil
 	}
@@ -255,8 +254,8 @@ func become(cfg *config.Config, file string, log zerolog.Logger, opened stages.L
 	return f.Close()
 }
 
-// watch notifies the service manager until ctx is done: that the gateway is ready, when the
-// messages of earlier runs are in their queues; and that it works, while no stage stands still.
+// watch notifies the service manager until ctx is done: that the gateway is ready, when the messages of earlier runs
+// are queued; and that it works, unless a stage hangs.
 func (s *server) watch(ctx context.Context) {
 	go func() {
 		if s.recovery.Wait(); !s.gateway.Node.Draining() {
@@ -278,13 +277,13 @@ func (s *server) watch(ctx context.Context) {
 // tell notifies the service manager.
 func (s *server) tell(what func() error) {
 	if err := what(); err != nil {
-		s.log.Warn().Err(err).Msg("the service manager does not know the state of the gateway")
+		s.log.Warn().Err(err).Msg("cannot notify the service manager")
 	}
 }
 
-// run reloads the configuration at each SIGHUP until another signal arrives. If the
-// engine or the store fails, run ends the gateway without draining it, because it may
-// not be able to send or to confirm messages, and returns the error that pmg exits with.
+// run reloads the configuration at each SIGHUP until another signal arrives. If the engine or the store fails, run
+// ends the gateway without draining it, because messages can perhaps not be sent or confirmed, and returns the error
+// for the exit status.
 func (s *server) run(signals <-chan os.Signal, file string) error {
 	for {
 		select {
@@ -313,23 +312,22 @@ func (s *server) run(signals <-chan os.Signal, file string) error {
 	}
 }
 
-// storeFailed ends the process, because the store takes nothing any more.
+// storeFailed ends the process, because the store has failed.
 func (s *server) storeFailed(err error) {
 	s.gateway.Keeper.StoreFailed(err)
 	s.failed <- err
 }
 
-// storeError returns the error with which pmg exits when the store has failed.
+// storeError returns the exit error for a failed store.
 func storeError(err error) error {
 	return exitError{fmt.Errorf("cannot go on: the store has failed: %w", err), exitTemporary}
 }
 
-// endTimeout is the limit of the time for ending a gateway that has failed, or whose time to drain is over. Its disk may hang.
+// endTimeout is the time limit for ending a gateway that has failed, or whose drain has timed out. Its disk may hang.
 const endTimeout = 8 * time.Second
 
-// end stops the gateway, and returns the error that pmg exits with. It drains until ctx is done.
-// With a failure, or when the store fails meanwhile, nothing is drained. The end is not waited
-// for if it takes too long.
+// end stops the gateway, and returns the exit error. It drains until ctx is done, unless there is a failure or the
+// store fails meanwhile. After endTimeout it does not wait any more.
 func (s *server) end(ctx context.Context, failure error) error {
 	s.tell(s.manager.Stopping)
 	ctx, hurry := context.WithCancel(ctx)
@@ -349,7 +347,7 @@ func (s *server) end(ctx context.Context, failure error) error {
 			if err != nil {
 				s.log.Error().Err(err).Msg("cannot end cleanly")
 			}
-			_ = s.givenUp() // logs the number of messages; the exit status is that of the failure
+			_ = s.givenUp() // logs the number of messages; failure decides the exit status
 			return failure
 		case <-s.member.Done():
 			return s.lost()
@@ -371,7 +369,7 @@ func (s *server) end(ctx context.Context, failure error) error {
 	}
 }
 
-// unended returns the error with which pmg exits when it was stopped and does not end.
+// unended returns the exit error of a gateway that was stopped and does not end.
 func (s *server) unended() error {
 	err := errors.New(
 		"cannot end cleanly: something does not answer, perhaps a disk; look at the disks of store.dir, events.dir and " +
@@ -383,7 +381,7 @@ func (s *server) unended() error {
 	return exitError{err, exitTemporary}
 }
 
-// logWriter logs the warnings that are printed at the start.
+// logWriter writes the warnings of the start to the log.
 type logWriter struct{ log zerolog.Logger }
 
 func (w logWriter) Write(b []byte) (int, error) {

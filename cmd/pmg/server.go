@@ -33,14 +33,14 @@ type server struct {
 	engine  gateway.Engine
 	admin   *admin.Server // nil: not started
 	manager daemon.Manager
-	member  *member.Member // nil: the gateway is alone
+	member  *member.Member // nil: no cluster
 	next    *string        // the node to which an operator has moved the work, "" for any node; nil: the work was not moved
 	files   *reader        // reads the configuration
 
 	stopRecovery context.CancelFunc
 	recovery     sync.WaitGroup
 	reloads      chan reloadRequest
-	failed       chan error // gets an error when the store has failed
+	failed       chan error // receives an error when the store has failed
 }
 
 // startServer starts the gateway that the configuration describes.
@@ -48,7 +48,8 @@ func startServer(cfg *config.Config, log zerolog.Logger) (*server, error) {
 	return startServerOn(cfg, log, stages.Listeners{}, nil)
 }
 
-// startServerOn is startServer with sockets that listen already, for a node that owns the work of a cluster unless m is nil.
+// startServerOn starts the gateway with sockets that already listen, for the node that owns the work of a cluster
+// unless m is nil.
 func startServerOn(cfg *config.Config, log zerolog.Logger, opened stages.Listeners, m *member.Member) (*server, error) {
 	g, err := gateway.New(cfg, log, newDriver)
 	if err != nil {
@@ -118,8 +119,7 @@ func (s *server) announce(c *connector.Connector) {
 	e.Msg("listening")
 }
 
-// reload puts a new configuration in force and returns the options that differ. If it
-// fails, nothing has changed.
+// reload puts a new configuration in force and returns the options that differ. After an error nothing has changed.
 func (s *server) reload(cfg *config.Config) ([]config.Change, error) {
 	changed, err := s.gateway.Reload(cfg, s.engine)
 	if err != nil {
@@ -131,11 +131,11 @@ func (s *server) reload(cfg *config.Config) ([]config.Change, error) {
 	}
 	for _, c := range changed.Removed {
 		s.engine.Detach(c)
-		s.log.Info().Str("connector", c.Name).Msg("removed; its sessions end when its queue is empty")
+		s.log.Info().Str("connector", c.Name).Msg("connector removed; its sessions end when its queue is empty")
 	}
 	for _, c := range changed.Rebound {
 		s.engine.Rebind(c)
-		s.log.Info().Str("connector", c.Name).Msg("its sessions are bound anew, because its options have changed")
+		s.log.Info().Str("connector", c.Name).Msg("its sessions bind again, because its options have changed")
 	}
 	s.gateway.Sessions.LimitDescriptors(sock.DescriptorLimit())
 	setLevel(s.gateway.Node.Config())
@@ -146,11 +146,10 @@ func (s *server) reload(cfg *config.Config) ([]config.Change, error) {
 	return changed.Options, nil
 }
 
-// maxChanges is the limit of changes that one line of the log names.
+// maxChanges is the maximum number of changes in a line of the log.
 const maxChanges = 50
 
-// logChanges logs in one line the options that a reload has changed and those that need a
-// restart.
+// logChanges logs the options that a reload has changed, and those that need a restart, in one line.
 func (s *server) logChanges(changes []config.Change) {
 	var live, restart []string
 	for _, c := range changes {
@@ -183,7 +182,7 @@ func (s *server) logChanges(changes []config.Change) {
 	}
 }
 
-// stop drains the gateway, until ctx is done at the latest, and ends it.
+// stop drains the gateway until ctx is done, and ends it.
 func (s *server) stop(ctx context.Context) error {
 	s.engine.Drain(ctx)
 	s.stopRecovery()
@@ -221,7 +220,7 @@ func setLevel(cfg *config.Config) {
 // A trial is the gateway of pmg dev.
 type trial struct{ *server }
 
-// startTrial starts the gateway of pmg dev, whose own log goes to out.
+// startTrial starts the gateway of pmg dev, whose log goes to out.
 func startTrial(yaml string, out io.Writer) (dev.Gateway, error) {
 	cfg, _, err := config.Parse([]byte(yaml), config.Options{Protocols: protocolNames()})
 	if err != nil {

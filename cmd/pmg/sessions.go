@@ -19,9 +19,9 @@ func newSessionsCommand() *cobra.Command {
 		Short: "List the sessions of a running gateway",
 		Long: `Asks a running gateway, which is at --address or else at the socket or the address
 of the configuration's section admin, for its sessions: connector/number, the peer's address,
-the account (of the client, or the system_id that the gateway logs in with at an SMS
-smsc), how long the session has been open and its peer silent, how much of its window
-is in use, and how many messages wait for that peer.
+the account (of the client, or the system_id that the gateway logs in to an SMSC with),
+how long the session has been open and its peer silent, how much of its window is in use,
+and how many messages wait for the peer.
 
 "pmg kick" ends sessions.`,
 		Example: "  pmg sessions\n  pmg sessions --account acme\n  pmg sessions --connector operator --json | jq -r .remote",
@@ -58,7 +58,7 @@ func keepSessions(s *admin.Status, connectors, accounts []string) {
 	}
 }
 
-// sessionNamesOf returns the names of the sessions of a gateway, for completion. It returns none if that does not answer.
+// sessionNamesOf returns the names of a gateway's sessions, for completion; none if it does not answer.
 func sessionNamesOf(cmd *cobra.Command) (names []string) {
 	o := statusOptions{config: cmd.Flag("config").Value.String(), sessions: true}
 	if f := cmd.Flag("address"); f != nil {

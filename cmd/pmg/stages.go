@@ -16,11 +16,11 @@ func newStagesCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "stages",
 		Short: "Print the stages of the pipeline and the steps of a message",
-		Long: `Prints three tables in order. The first is the stages, with the work of each and the
-stages that it hands jobs to; in addition, every stage may send jobs about the end of a
-session to the reader, the listener and the dispatcher. The second is the steps that a
-message takes in the builder before it is accepted, and for which messages each is. The
-third is the steps that it takes when it has ended.`,
+		Long: `Prints three tables in order. The first has the stages, with the work of each and the
+stages that it passes jobs to; in addition, every stage may send jobs about the end of a
+session to the reader, the listener and the dispatcher. The second has the steps that a
+message takes in the builder before it is accepted, with the messages that take them. The
+third has the steps of a message that has ended.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)

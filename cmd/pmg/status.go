@@ -25,9 +25,9 @@ func newStatusCommand() *cobra.Command {
 		Use:   "status",
 		Short: "Show what a running gateway does: problems, connectors, accounts, queues, rates",
 		Long: `Asks a running gateway, which is at --address or else at the socket or the address
-of the configuration's section admin, and prints tables. Counts are since the gateway's start; columns in which all are 0 are left out.
-It begins with whether the gateway is ready for traffic, and what is wrong: the same list as
-on the page Overview and in /readyz.
+of the configuration's section admin, and prints tables. Counts are since the gateway's
+start; columns without any count are omitted. It begins with the readiness for traffic and
+the problems: the same list as on the page Overview and in /readyz.
 
 With --watch it repeats the request until interrupted and shows rates. With --json it
 prints the JSON of /status, one object per line.`,
@@ -44,7 +44,7 @@ prints the JSON of /status, one object per line.`,
 	}
 	o.flags(cmd)
 	f := cmd.Flags()
-	f.DurationVar(&o.watch, "watch", 0, "ask again after this `interval` and show rates")
+	f.DurationVar(&o.watch, "watch", 0, "repeat at this `interval`, and show rates")
 	f.Lookup("watch").NoOptDefVal = "2s"
 	f.BoolVar(&o.sessions, "sessions", false, "list the sessions too")
 	f.BoolVar(&o.accounts, "accounts", false, "list all accounts, not only those with the most messages")
@@ -68,12 +68,12 @@ func (o *statusOptions) flags(cmd *cobra.Command) {
 	o.Gateway.Flags(cmd)
 }
 
-// find finds the gateway of the configuration if --address does not name one.
+// find finds the address of the gateway in the configuration, unless --address is set.
 func (o *statusOptions) find(cmd *cobra.Command) error {
 	if cmd.Flags().Changed("address") {
 		return nil
 	}
-	c, err := loadConfig(io.Discard, o.config) // the warnings are for the operator of pmg serve
+	c, err := loadConfig(io.Discard, o.config) // pmg serve prints the warnings
 	if ask.IsNone(err) {
 		return fmt.Errorf("%w or --address HOST:PORT", err)
 	}
@@ -106,7 +106,7 @@ func runStatus(cmd *cobra.Command, o statusOptions) error {
 			separate(out)
 		}
 		if err != nil {
-			fmt.Fprintln(cmd.ErrOrStderr(), "pmg:", err) // the gateway may start again
+			fmt.Fprintln(cmd.ErrOrStderr(), "pmg:", err) // go on: the gateway may start again
 		} else if err := writeStatus(out, o, before, s); err != nil {
 			return err
 		}
@@ -119,7 +119,7 @@ func runStatus(cmd *cobra.Command, o statusOptions) error {
 	}
 }
 
-// separate clears a terminal, and prints an empty line to anything else.
+// separate clears a terminal, and prints an empty line to other outputs.
 func separate(out io.Writer) {
 	if f, ok := out.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		fmt.Fprint(out, "\x1b[H\x1b[2J")
@@ -136,7 +136,7 @@ func writeStatus(out io.Writer, o statusOptions, before, s *admin.Status) error 
 	return err
 }
 
-// Bounds on the time of a gateway's answer, and on the reason in it.
+// Limits of the time of a gateway's answer, and of the reason in it.
 const (
 	statusTimeout = 10 * time.Second
 	maxReason     = 1000
@@ -156,7 +156,7 @@ func askAdmin(ctx context.Context, g *ask.Gateway, method, path string, v any) e
 	return askAdminFor(ctx, statusTimeout, g, method, path, v)
 }
 
-// askAdminFor is askAdmin with a timeout, for a request that may take longer.
+// askAdminFor sends a request that may take longer to a gateway.
 func askAdminFor(ctx context.Context, timeout time.Duration, g *ask.Gateway, method, path string, v any) error {
 	answer, err := g.Request(ctx, timeout, method, path)
 	if err != nil {
@@ -164,7 +164,7 @@ func askAdminFor(ctx context.Context, timeout time.Duration, g *ask.Gateway, met
 	}
 	if answer.Code != http.StatusOK {
 		reason := printable(strings.TrimSpace(string(answer.Body[:min(len(answer.Body), maxReason)])))
-		if strings.HasPrefix(reason, "cannot ") { // the gateway's own words
+		if strings.HasPrefix(reason, "cannot ") { // the error is complete
 			return errors.New(reason)
 		}
 		return fmt.Errorf("cannot ask gateway: %s answers %s: %s", answer.URL, printable(answer.Status), reason)

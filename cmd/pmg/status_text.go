@@ -17,7 +17,7 @@ import (
 	"pmg/internal/figuretext"
 )
 
-// A statusView says what of a status is shown.
+// A statusView selects the parts of a status to show.
 type statusView struct{ accounts, networks, stages bool }
 
 // statusText returns a gateway's status as tables, with rates since before if before is
@@ -54,8 +54,8 @@ func statusText(before, s *admin.Status, show statusView) string {
 	return b.String()
 }
 
-// writeWaiting writes the numbers of waiting SMS, of waiting messages for clients, and of those that an
-// operator must decide.
+// writeWaiting writes the numbers of waiting SMS, of waiting messages for clients, and of messages that an operator
+// must decide about.
 func writeWaiting(b *strings.Builder, s *admin.Status) {
 	for i, of := range []struct{ peers, name string }{
 		{admin.ForSMSC, "queued for SMSCs"}, {admin.ForSessions, "for clients' sessions"},
@@ -77,13 +77,13 @@ func writeWaiting(b *strings.Builder, s *admin.Status) {
 	b.WriteString("\n")
 }
 
-// A named is a number and what it counts.
+// A named is a number with a name.
 type named struct {
 	name string
 	n    int64
 }
 
-// writeCounts writes the counts that are not 0, behind a text if there is one.
+// writeCounts writes the counts that are not 0, after a text if it is not empty.
 func writeCounts(b *strings.Builder, before string, counts []named) {
 	for _, c := range counts {
 		if c.n > 0 {
@@ -93,7 +93,7 @@ func writeCounts(b *strings.Builder, before string, counts []named) {
 	}
 }
 
-// writeReceipts writes what became of receipts, in a line.
+// writeReceipts writes a line with the counters of receipts.
 func writeReceipts(b *strings.Builder, s *admin.Status) {
 	r := &s.Receipts
 	if r.Matched+r.Unmatched+r.Own+r.Unwanted+r.Homeless == 0 && s.Orphans == 0 {
@@ -107,8 +107,8 @@ func writeReceipts(b *strings.Builder, s *admin.Status) {
 	writeForms(b, s.Operators)
 }
 
-// writeForms writes which SMSCs write ids in receipts otherwise than in answers, in a line. For one of which that is not
-// known yet nothing is wrong.
+// writeForms writes a line with the SMSCs whose ids in receipts differ in form from those in answers. It omits SMSCs
+// whose form is not known yet.
 func writeForms(b *strings.Builder, operators []admin.Operator) {
 	var others []string
 	for _, o := range operators {
@@ -121,7 +121,7 @@ func writeForms(b *strings.Builder, operators []admin.Operator) {
 	}
 }
 
-// writeStore writes a line with the figures of the store, and another with its problems.
+// writeStore writes a line with the figures of the store, and a line with its problems.
 func writeStore(b *strings.Builder, s *admin.Store) {
 	if s == nil {
 		return
@@ -141,7 +141,7 @@ func writeStore(b *strings.Builder, s *admin.Store) {
 	}
 	b.WriteString("\n")
 	if s.OldKey {
-		b.WriteString("store: messages wait that store.old_key_file is needed for\n")
+		b.WriteString("store: some waiting messages need store.old_key_file\n")
 	}
 	for _, wrong := range []string{s.Refuses, s.Problem} {
 		if wrong != "" {
@@ -150,8 +150,8 @@ func writeStore(b *strings.Builder, s *admin.Store) {
 	}
 }
 
-// connectorTable returns the table of connectors, with rates if there was a status before. Counters that are 0 for all are
-// not in it; those that seldom count are in a line of their own (writeRare).
+// connectorTable returns the table of connectors, with rates if there is an earlier status. It omits counters that
+// are 0 for all; writeRare writes those that are seldom above 0.
 func connectorTable(before, s *admin.Status) *table {
 	t := newTable(
 		3, "connector", "dir", "state", "sessions", "in flight", "queued", "oldest", "for clients", "oldest", "answer",
@@ -186,7 +186,7 @@ func connectorTable(before, s *admin.Status) *table {
 	return t.withoutZeros(5)
 }
 
-// writeRare writes the counters of connectors that are seldom above 0, in words.
+// writeRare writes the counters of connectors that are seldom above 0, as text.
 func writeRare(b *strings.Builder, s *admin.Status) {
 	any := false
 	for _, c := range s.Connectors {
@@ -212,7 +212,7 @@ func writeRare(b *strings.Builder, s *admin.Status) {
 	}
 }
 
-// fewAccounts is how many accounts are listed without --accounts.
+// fewAccounts is the number of accounts that are listed without --accounts.
 const fewAccounts = 20
 
 // writeAccounts writes the table of all accounts, or of those with the most messages, without those that have no traffic.
@@ -259,7 +259,7 @@ func pluginTable(s *admin.Status) *table {
 	return t
 }
 
-// fewNetworks is how many networks are listed without --networks.
+// fewNetworks is the number of networks that are listed without --networks.
 const fewNetworks = 10
 
 // writeNetworks writes the table of all networks and connectors, or of those with the most messages.
@@ -348,7 +348,7 @@ func span(seconds float64) string {
 type table struct {
 	left     int
 	rows     [][]string
-	headless bool // the head was written before, and is left out
+	headless bool // the head is not written
 }
 
 func newTable(left int, head ...string) *table {
@@ -362,7 +362,7 @@ func (t *table) add(cells ...string) {
 	t.rows = append(t.rows, cells)
 }
 
-// withoutZeros removes the columns from a number on in which no row has anything.
+// withoutZeros removes the columns that are empty or 0 in all rows, from a column on.
 func (t *table) withoutZeros(from int) *table {
 	for i := len(t.rows[0]) - 1; i >= from; i-- {
 		if !slices.ContainsFunc(t.rows[1:], func(row []string) bool { return strings.Trim(row[i], "-–0/.") != "" }) {

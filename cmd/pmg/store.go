@@ -18,11 +18,10 @@ func newStoreCommand() *cobra.Command {
 		Use:   "store",
 		Short: "Check, repair or back up the store of messages",
 		Long: `The store keeps accepted messages until it is known how they ended: in the directory
-store.dir of the configuration, or in the one that --store names.
+store.dir of the configuration, or in the directory of --store.
 
 check and repair need a gateway that is stopped. backup asks the running gateway at
---address, or else that of the configuration, and otherwise copies the store of one that
-is stopped. pmg status shows how many messages the store of a running gateway
+--address, or else that of the configuration; if it is stopped, backup copies its store. pmg status shows how many messages the store of a running gateway
 has, and how large it is.`,
 		Example: "  pmg store backup monday\n  pmg store check --store data\n  pmg store repair --store data",
 	}
@@ -72,7 +71,7 @@ func writeReport(out io.Writer, dir string, r *store.Report) {
 	}
 }
 
-// backupTimeout is how long a running gateway may take to copy its store.
+// backupTimeout is the time limit for a running gateway that copies its store.
 const backupTimeout = time.Hour
 
 func newStoreBackupCommand() *cobra.Command {
@@ -80,14 +79,14 @@ func newStoreBackupCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "backup NAME|DIRECTORY",
 		Short: "Copy a store into a new directory, while the gateway runs or is stopped",
-		Long: `Copies the store into a directory that must not exist yet. A gateway that runs makes it,
-with this name, in the directory store.backups of its configuration. For one that is
-stopped it may be any directory. Only the gateway's user can read the copy, which is
-consistent: it is the store as it was at one moment. On the same file system it takes
-little room at first, because files are linked.
+		Long: `Copies the store into a directory that must not exist yet. A running gateway makes it, with
+this name, in the directory store.backups of its configuration. For a stopped gateway it may
+be any directory. Only the gateway's user can read the copy, which is consistent: the store
+at one moment. On the same file system it takes little space at first, because files are
+linked.
 
-A gateway that is started with the copy sends the messages that waited at that moment,
-those too that were sent since, so start it only when the store itself is lost.`,
+A gateway that is started with the copy sends all messages that waited at that moment, even
+those that were sent since, so start it only if the store itself is lost.`,
 		Example: "  pmg store backup monday\n  pmg store backup --store data /var/backups/pmg-monday",
 		Args:    ask.Exactly(1, "the name of the copy, or for a gateway that is stopped the directory to make"),
 		RunE: func(cmd *cobra.Command, args []string) error {

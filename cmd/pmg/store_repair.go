@@ -19,13 +19,13 @@ func newStoreRepairCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "repair",
 		Short: "Put a damaged store aside, and make a new one of what can be read",
-		Long: `Makes a new store of all that can be read of the store of a gateway that is stopped.
-The damaged one is not deleted: its directory gets the ending .damaged- and the time. It
-needs as much free space as the messages take, and memory for all of them.
+		Long: `Makes a new store from the readable parts of a stopped gateway's store. The damaged store is
+not deleted: its directory gets the ending .damaged- and the time. Repair needs as much free
+space as the messages take, and memory for all of them.
 
-If something could not be read, the exit status is 2. Balances of accounts may then be
-older ones, and messages that had ended may be there again: with a configuration that has
-events.dir, both are compared with the events.`,
+If a part could not be read, the exit status is 2. Then balances of accounts may be outdated,
+and messages that had ended may be there again: if the configuration has events.dir, both are
+compared with the events.`,
 		Example: "  pmg store repair -c /etc/pmg/pmg.yaml\n  pmg store repair --store data",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -47,7 +47,7 @@ events.dir, both are compared with the events.`,
 			}
 			if err := files.CompareLosses(out, cfg, dir); err != nil {
 				return exitError{fmt.Errorf(
-					"a part of the store is lost: see above; what that means for money is not known: %w", err,
+					"a part of the store is lost: see above; its effect on balances is not known: %w", err,
 				), exitLosses}
 			}
 			return exitError{errors.New("a part of the store is lost: see above"), exitLosses}

@@ -13,7 +13,7 @@ import (
 	"pmg/internal/tlsfiles"
 )
 
-// oneYear is how long the certificates of pmg tls init last.
+// oneYear is the lifetime of the certificates of pmg tls init.
 const oneYear = 365 * 24 * time.Hour
 
 func newTLSCommand() *cobra.Command {
@@ -74,7 +74,7 @@ func initTLS(cmd *cobra.Command, dir string, names []string) error {
 	return nil
 }
 
-// ownNames returns the names by which this machine is reached.
+// ownNames returns the names and addresses of this machine.
 func ownNames() []string {
 	names := []string{"localhost", "127.0.0.1", "::1"}
 	if host, err := os.Hostname(); err == nil && host != "localhost" && net.ParseIP(host) == nil {

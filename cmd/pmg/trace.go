@@ -22,22 +22,20 @@ func newTraceCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "trace [ID|NUMBER]",
 		Short: "Trace a message, or list the latest ones",
-		Long: `Without an argument it lists the latest messages, those that came last first, and what
-became of each.
+		Long: `Without an argument it lists the latest messages and their outcomes, the latest first.
 
 With one it shows the lines of the pdu logs of all connectors about a message, including rotated
 and compressed files: the client's submit and its answer, each attempt to send the
 message or one of its parts and the answer to that, and the receipts for it. The last
-lines say what became of it, for each message: by the pdu logs, by the events if
-events.dir is set, and by the store of a gateway that runs. It also works without one.
-Of a number that has many messages it shows the latest 100.
+lines have the outcome of each message: from the pdu logs, from the events if events.dir is
+set, and from the store of a running gateway, if there is one. For a number with many
+messages it shows the latest 100.
 
 The argument is the message's id, which is in the client's answer and on every line
 about the message (id=), or the UUID that clients of Kannel and Jasmin have in its place,
-or the SMSC's id of it, or the client_reference that a client of HTTP gave it, or the
-number of its sender or its recipient: international (with +, 00 or nothing in front) or
-national (0…). An argument of digits only is first
-taken for a number, unless it has 16 digits; with --id it is taken for an id.`,
+or the SMSC's id of it, or the client_reference of an HTTP client, or the number of its
+sender or its recipient: international (with +, 00 or nothing in front) or national (0…).
+An argument of digits is a number, unless it has 16 digits; with --id it is an id.`,
 		Example: `  pmg trace 1a1fb0c12c230d41
   pmg trace +46700000002 --since 1h
   pmg trace --failed --account acme
@@ -51,14 +49,14 @@ taken for a number, unless it has 16 digits; with --id it is taken for an id.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return runTrace(cmd, &o, strings.Join(args, "")) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.dir, "dir", "", "`directory` of the pdu logs; only they are read then")
+	f.StringVar(&o.dir, "dir", "", "`directory` of the pdu logs; then nothing else is read")
 	ask.Flag(cmd, &o.config)
 	f.StringVar(&o.since, "since", "", "only lines since this time: 10m or 7d (ago), 19:05, 2026-11-20 or 2026-11-20T19:05:22")
 	f.StringVar(&o.until, "until", "", "only lines before this time, written as for --since")
 	f.StringVar(&o.account, "account", "", "only messages of this `account`")
 	f.StringVar(&o.connector, "connector", "", "of the latest messages, those that came or left by this `connector`")
 	f.BoolVar(&o.failed, "failed", false, "of the latest messages, those that have failed")
-	f.BoolVar(&o.id, "id", false, "take the argument for an id, even if it has digits only")
+	f.BoolVar(&o.id, "id", false, "the argument is an id, even if it has only digits")
 	f.BoolVar(&o.decode, "decode", true, "decode texts; false: show their octets, as in the file")
 	return cmd
 }
@@ -127,7 +125,7 @@ func interrupted(found *story.Found) error {
 	return fmt.Errorf("interrupted: only what came after %s was searched", found.From.UTC().Format(time.RFC3339))
 }
 
-// nothing returns the error that nothing is known of a message.
+// nothing returns an error: no line is about a message.
 func (o *traceOptions) nothing(what, dir string) error {
 	if o.since+o.until != "" {
 		return fmt.Errorf(
@@ -179,8 +177,7 @@ func (o *traceOptions) print(w io.Writer, found *story.Found, fates []string, wh
 	return out.Flush()
 }
 
-// find returns the directory of the pdu logs, and loads the configuration unless only that
-// directory must be read.
+// find returns the directory of the pdu logs, and loads the configuration unless the flags name that directory.
 func (o *traceOptions) find(cmd *cobra.Command) (dir string, err error) {
 	if o.dir != "" && !cmd.Flags().Changed("config") {
 		return o.dir, nil
@@ -188,7 +185,7 @@ func (o *traceOptions) find(cmd *cobra.Command) (dir string, err error) {
 	o.cfg, err = loadConfig(io.Discard, o.config)
 	switch {
 	case ask.IsNone(err):
-		return "", fmt.Errorf("%w, or --dir with the directory of the pdu logs", err)
+		return "", fmt.Errorf("%w, or give the directory of the pdu logs with --dir", err)
 	case err != nil:
 		return "", fmt.Errorf("cannot find the pdu logs: %w; --dir names their directory without a configuration", err)
 	case o.dir != "":

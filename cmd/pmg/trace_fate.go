@@ -14,14 +14,14 @@ import (
 	"pmg/pdulog/story"
 )
 
-// Bounds on how many messages are followed; a number may have many.
+// Limits of the number of messages that are traced; a phone number may have many.
 const (
 	mostTraced = 100
-	mostFates  = 50 // in a list of the latest
+	mostFates  = 50 // in a list of the latest messages
 )
 
-// askStore returns what asks a gateway that runs where messages wait. Without an answer nothing is known: the store may be in
-// use by a gateway that does not listen for operators.
+// askStore returns a function that asks a running gateway for waiting messages. It returns none if the gateway does
+// not answer, because it may use the store without listening for operators.
 func askStore(cfg *config.Config) func(context.Context, []uint64) []operate.StoredMessage {
 	return func(ctx context.Context, ids []uint64) []operate.StoredMessage {
 		running := new(ask.Gateway)
@@ -38,8 +38,8 @@ func askStore(cfg *config.Config) func(context.Context, []uint64) []operate.Stor
 	}
 }
 
-// fatesOf returns the outcome of each message: of a single one in a line, with its steps in the next lines; of several
-// as a list with times and addresses, the latest first.
+// fatesOf returns the outcome of each message: for a single one a line with its steps in the next lines; for several
+// a list with times and addresses, the latest first.
 func (o *traceOptions) fatesOf(found *story.Found, what string) (lines []string) {
 	now, protocols := time.Now(), newLogProtocols()
 	means := func(s *story.Step) string {

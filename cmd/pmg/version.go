@@ -9,11 +9,10 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// The number of the version is here alone; CHANGELOG.md says what each brought. make build adds
-// the revision to a version that is not tagged, and sets revision.
+// The version is set here alone; CHANGELOG.md lists the changes. make build sets revision if the version is not tagged.
 var (
 	version  = "v0.1.0"
-	revision = "" // of the source
+	revision = "" // of the source code
 )
 
 func newVersionCommand() *cobra.Command {

@@ -20,9 +20,9 @@ import (
 const (
 	countedName = "counted"
 	saveEvery   = 10 * time.Second
-	// Saving takes a twentieth of the time at most, however many rows there are.
+	// Saving takes at most a twentieth of the time, however many rows there are.
 	share    = 20
-	openDays = 4 // days that stay in memory when they are saved
+	openDays = 4 // days that stay in memory after they are saved
 )
 
 // A Counter counts events. One goroutine uses it at a time.
@@ -35,17 +35,18 @@ type Counter struct {
 	saveAt   time.Time
 	line     line
 	texts    map[string]string // names, so that equal names share memory
-	keepDays int64             // files of older days are removed; 0: none is
+	keepDays int64             // the age in days at which files are removed; 0: never
 	swept    int64             // the day of the last removal of old days
 }
 
-// counted is how far events are counted in all files.
+// counted is the number up to which events are counted in all files.
 type counted struct {
 	Era  uint64 `json:"era"` // identifies the sequence of event numbers; a new era begins when the numbers begin again
 	UpTo uint64 `json:"up_to"`
 }
 
-// Open opens the statistics in a directory, which is made. Files of days that are longer ago than keep are removed; 0: none is.
+// Open opens the statistics in a directory, and creates it if it is missing. It removes files of days older than
+// keep; 0: none.
 func Open(dir string, keep time.Duration, log zerolog.Logger) (*Counter, error) {
 	c := &Counter{
 		dir: dir, log: log, days: map[int64]*day{}, texts: map[string]string{}, keepDays: int64(keep / (24 * time.Hour)),
@@ -59,14 +60,14 @@ func Open(dir string, keep time.Duration, log zerolog.Logger) (*Counter, error) 
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		if err := c.findCounted(err); err != nil {
-			return nil, fmt.Errorf("cannot read how far %s has counted: %w; make them again with pmg stats rebuild", dir, err)
+			return nil, fmt.Errorf("cannot read the last number counted in %s: %w; try pmg stats rebuild", dir, err)
 		}
 	}
 	return c, nil
 }
 
-// findCounted finds out by the days how far events are counted, where the file that says so cannot be read, and puts that aside.
-// Each day knows which events it has, so that all may come again.
+// findCounted puts the unreadable file counted aside, and restores the number from the files of days. Each day
+// records the events that it contains, so that counting an event again does no harm.
 func (c *Counter) findCounted(why error) error {
 	c.counted = counted{}
 	days, err := daysIn(c.dir)
@@ -76,14 +77,14 @@ func (c *Counter) findCounted(why error) error {
 	for _, number := range days {
 		d, err := load(c.dir, number)
 		switch {
-		case err != nil: // the damaged day is put aside when an event of the day comes
+		case err != nil: // the damaged day is put aside when one of its events comes
 		case d.era > c.counted.Era:
 			c.counted = counted{d.era, d.upTo}
 		case d.era == c.counted.Era:
 			c.counted.UpTo = max(c.counted.UpTo, d.upTo)
 		}
 	}
-	if c.counted.Era == 1 { // the numbers have never begun again
+	if c.counted.Era == 1 { // event numbers have not begun again
 		c.counted.UpTo = 0
 	}
 	path := filepath.Join(c.dir, countedName)
@@ -91,14 +92,15 @@ func (c *Counter) findCounted(why error) error {
 		return err
 	}
 	c.log.Error().Err(why).Str("moved_to", path+".damaged").
-		Msg("cannot read how far events are counted; the days say so, and the events that they lack are counted now")
+		Msg("cannot read the number of the last counted event; the missing events are counted now")
 	return nil
 }
 
 // Counted returns the number up to which events are counted.
 func (c *Counter) Counted() uint64 { return c.counted.UpTo }
 
-// Begin is called with the number of the last event in the files of events. Then those behind Counted are to be counted.
+// Begin is called with the number of the last event in the files of events. It counts nothing: the caller then passes
+// the events above Counted to Count.
 func (c *Counter) Begin(last uint64) error {
 	switch {
 	case c.counted.Era == 0:
@@ -115,8 +117,8 @@ func (c *Counter) Begin(last uint64) error {
 	return c.saveCounted()
 }
 
-// Count counts the events of whole lines, in the order of their numbers. Those that were counted are left out. Behind an error
-// Counted says where to go on.
+// Count counts the events of whole lines, in the order of their numbers, and omits those already counted. After an
+// error, counting continues above Counted.
 func (c *Counter) Count(lines []byte) error {
 	for len(lines) > 0 {
 		one, rest, _ := bytes.Cut(lines, []byte{'\n'})
@@ -132,7 +134,7 @@ func (c *Counter) Count(lines []byte) error {
 	return nil
 }
 
-// add counts an event in the day in which it was accepted, and in that in which it has ended.
+// add counts an event in the day on which its message was accepted, and in the day on which it ended.
 func (c *Counter) add(l *line) error {
 	ended := cmp.Or(l.ended, l.accepted)
 	if ended == 0 {
@@ -147,7 +149,7 @@ func (c *Counter) add(l *line) error {
 	if err != nil {
 		return err
 	}
-	// Both days are there, and so the event is counted wholly.
+	// Both days are loaded, so the event is counted in both or in neither.
 	if c.isNew(from, l.number) {
 		c.accepted(from, l, hourOf(begun))
 	}
@@ -174,7 +176,7 @@ func (c *Counter) row(d *day, l *line, hour int64) *Counts {
 	return d.row(key{hour, c.text(account), c.text(connector), c.text(l.network)})
 }
 
-// text returns octets as a string that is made once.
+// text returns octets as a string, the same one for equal octets.
 func (c *Counter) text(b []byte) string {
 	if s, ok := c.texts[string(b)]; ok {
 		return s
@@ -224,7 +226,7 @@ func (c *Counter) ended(d *day, l *line, hour, took int64) {
 	}
 }
 
-// submitted counts how a message of a client has ended.
+// submitted counts the end of a client's message.
 func (c *Counter) submitted(row *Counts, l *line, took int64) {
 	f := figures
 	for _, one := range []figure{sent, failed, rejected, unknown, expired, deleted, joined} {
@@ -250,7 +252,7 @@ func (c *Counter) submitted(row *Counts, l *line, took int64) {
 	}
 }
 
-// day returns a day.
+// day returns a day, and loads its file if there is one.
 func (c *Counter) day(number int64) (*day, error) {
 	if c.today != nil && c.today.number == number {
 		return c.today, nil
@@ -270,7 +272,7 @@ func (c *Counter) day(number int64) (*day, error) {
 	return d, nil
 }
 
-// replaceDamaged moves the file of a day aside, so that the events of now are counted.
+// replaceDamaged puts the damaged file of a day aside, so that new events can be counted.
 func (c *Counter) replaceDamaged(number int64, why error) (*day, error) {
 	path := pathOf(c.dir, number)
 	if err := os.Rename(path, path+".damaged"); err != nil {
@@ -281,7 +283,7 @@ func (c *Counter) replaceDamaged(number int64, why error) (*day, error) {
 	return load(c.dir, number)
 }
 
-// forget drops days if there are many, which are all saved.
+// forget drops some days from memory if there are many. All must be saved.
 func (c *Counter) forget() {
 	c.today = nil
 	for number := range c.days {
@@ -291,8 +293,8 @@ func (c *Counter) forget() {
 	}
 }
 
-// Save saves what was counted, if it is time for that, or now. It returns when it is time for what is not saved; zero: all is.
-// What it saves must be on the disk as events.
+// Save saves the counts if a save is due, or immediately with now. It returns the time of the next save; zero:
+// everything is saved. All counted events must be safe in the files of events.
 func (c *Counter) Save(now bool) (at time.Time, err error) {
 	begun := time.Now()
 	if !now && begun.Before(c.saveAt) {
@@ -327,7 +329,7 @@ func (c *Counter) save() error {
 	return nil
 }
 
-// saveCounted saves how far events are counted, behind the days.
+// saveCounted saves the number of the last counted event, after the days.
 func (c *Counter) saveCounted() error {
 	err := wholefile.SyncDir(c.dir)
 	if err == nil {
@@ -338,7 +340,7 @@ func (c *Counter) saveCounted() error {
 		err = wholefile.SyncDir(c.dir)
 	}
 	if err != nil {
-		return fmt.Errorf("cannot save how far events are counted: %w", err)
+		return fmt.Errorf("cannot save the number of the last counted event: %w", err)
 	}
 	return nil
 }

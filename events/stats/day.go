@@ -22,15 +22,16 @@ const (
 	format    = 1
 	suffix    = ".zst"
 	dayLayout = "2006-01-02"
-	// maxRows is how many rows a day has at most. What has no row then is counted in one of its hour, whose account is others.
+	// maxRows is the maximum number of rows in a day. Events without a row are then counted in a row of their hour,
+	// whose account is "others".
 	maxRows = 1 << 20
 	others  = "(others)"
-	// largestFile is how many octets the lines of a day may take.
+	// largestFile is the maximum number of octets in the file of a day, uncompressed.
 	largestFile = 4 << 30
 )
 
-// errDamaged says that a file of a day cannot be read, however often that is tried.
-var errDamaged = errors.New("it is damaged")
+// errDamaged is the permanent error of a damaged file.
+var errDamaged = errors.New("the file is damaged")
 
 // A head is the first line of a day's file.
 type head struct {
@@ -40,13 +41,13 @@ type head struct {
 	UpTo   uint64 `json:"up_to"` // the day contains the events of the era with numbers up to UpTo
 }
 
-// A day is the rows of a day.
+// A day contains the rows of a day.
 type day struct {
-	number  int64 // days since 1970, by UTC
+	number  int64 // days since 1970, in UTC
 	era     uint64
 	upTo    uint64
 	rows    map[key]*Counts
-	most    int  // rows
+	most    int  // maximum number of rows
 	changed bool // the day has changed since it was saved
 }
 
@@ -66,7 +67,7 @@ func dayOf(file string) (number int64, ok bool) {
 	return t.Unix() / (24 * 3600), err == nil
 }
 
-// row returns the counts of a key. There are some for each.
+// row returns the counts of a key, which it adds if they are missing.
 func (d *day) row(k key) *Counts {
 	if c := d.rows[k]; c != nil {
 		return c
@@ -82,7 +83,7 @@ func (d *day) row(k key) *Counts {
 	return c
 }
 
-// load reads the file of a day. A day without one has no rows.
+// load reads the file of a day. Without a file the day has no rows.
 func load(dir string, number int64) (*day, error) {
 	d := &day{number: number, rows: map[key]*Counts{}, most: maxRows}
 	path := pathOf(dir, number)
@@ -117,7 +118,7 @@ func readDay(file io.Reader, number int64, f func(key, *Counts) error) (h head, 
 		return h, damaged(err)
 	}
 	if h.Format != format || h.Day != nameOf(number) {
-		return h, fmt.Errorf("it has format %d and day %q, not %d and %q", h.Format, h.Day, format, nameOf(number))
+		return h, fmt.Errorf("the file has format %d and day %q, not %d and %q", h.Format, h.Day, format, nameOf(number))
 	}
 	for {
 		var r record
@@ -136,7 +137,7 @@ func readDay(file io.Reader, number int64, f func(key, *Counts) error) (h head, 
 	}
 }
 
-// damaged returns an error of reading as one of a file that is damaged, unless it is the disk's.
+// damaged wraps a read error as errDamaged, unless the disk has failed.
 func damaged(err error) error {
 	if p := (*fs.PathError)(nil); errors.As(err, &p) {
 		return err
@@ -144,7 +145,7 @@ func damaged(err error) error {
 	return fmt.Errorf("%w: %w", errDamaged, err)
 }
 
-// save writes the file of a day, whole or not at all.
+// save writes the file of a day, completely or not at all.
 func (d *day) save(dir string) error {
 	return wholefile.Replace(pathOf(dir, d.number), func(w io.Writer) error {
 		z, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(1<<20))
@@ -163,7 +164,7 @@ func (d *day) save(dir string) error {
 	})
 }
 
-// keys returns the keys of the rows in an order that is always the same.
+// keys returns the keys of the rows in a fixed order.
 func (d *day) keys() []key {
 	all := make([]key, 0, len(d.rows))
 	for k := range d.rows {

@@ -29,7 +29,7 @@ const (
 	mo
 	moSent
 	moFailed
-	charged // millionths of units of the accounts' currencies
+	charged // in millionths of units of the accounts' currencies
 	refunded
 	figures
 )

@@ -5,7 +5,7 @@ import (
 	"pmg/sms"
 )
 
-// A line is the part of an event's line that is counted. Texts are slices of the line.
+// A line contains the fields of an event's line that are counted. Texts are slices of the line.
 type line struct {
 	number                 uint64
 	kind, state, reason    []byte
@@ -13,7 +13,7 @@ type line struct {
 	connector, toConnector []byte
 	network, delivery      []byte
 	accepted, ended        int64 // microseconds since 1970; 0: unknown
-	part                   int   // from 1
+	part                   int   // number of the part, from 1
 	price, refund          sms.Money
 }
 
@@ -53,7 +53,7 @@ func (l *line) read(b []byte) bool {
 	}
 }
 
-// quoted cuts off a string, whose escapes stay as they are.
+// quoted cuts a string off. Its escapes are not decoded.
 func quoted(b []byte) (text, rest []byte, ok bool) {
 	if len(b) == 0 || b[0] != '"' {
 		return nil, nil, false
@@ -69,7 +69,7 @@ func quoted(b []byte) (text, rest []byte, ok bool) {
 	return nil, nil, false
 }
 
-// list cuts off a list of strings.
+// list cuts a list of strings off.
 func list(b []byte) (text, rest []byte, ok bool) {
 	for rest = b[1:]; ; rest = rest[1:] {
 		if _, rest, ok = quoted(rest); !ok || len(rest) == 0 {
@@ -85,7 +85,7 @@ func list(b []byte) (text, rest []byte, ok bool) {
 	}
 }
 
-// number cuts off a number.
+// number cuts a number off.
 func number(b []byte) (n uint64, rest []byte, ok bool) {
 	i := 0
 	for i < len(b) && b[i] >= '0' && b[i] <= '9' && i < 19 {

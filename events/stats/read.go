@@ -19,7 +19,7 @@ func compare(a, b key) int {
 	)
 }
 
-// daysIn returns the days that a directory has, in their order.
+// daysIn returns the days with a file in a directory, in order.
 func daysIn(dir string) (all []int64, err error) {
 	entries, err := os.ReadDir(dir)
 	for _, e := range entries {
@@ -31,10 +31,10 @@ func daysIn(dir string) (all []int64, err error) {
 	return all, err
 }
 
-// Groups returns the names of the groups by which rows can be made.
+// Groups returns the names that Query.By can have.
 func Groups() []string { return []string{"month", "day", "hour", "account", "connector", "network"} }
 
-// A Query says which events are summed up, and how.
+// A Query selects events, and groups them.
 type Query struct {
 	From, To                    time.Time // days in UTC, To included; zero: the first or the last existing day
 	Account, Connector, Network string    // values to select; "": all
@@ -46,7 +46,7 @@ func (q *Query) Check() error {
 	for i, name := range q.By {
 		switch {
 		case !slices.Contains(Groups(), name):
-			return fmt.Errorf("rows cannot be made by %q, but by %s", name, strings.Join(Groups(), ", "))
+			return fmt.Errorf("cannot group by %q, only by %s", name, strings.Join(Groups(), ", "))
 		case slices.Contains(q.By[:i], name):
 			return fmt.Errorf("%q is named twice", name)
 		}
@@ -63,10 +63,10 @@ type Row struct {
 	Counts
 }
 
-// mostSums is how many rows an answer has at most.
+// mostSums is the maximum number of rows in an answer.
 const mostSums = 100_000
 
-// ErrTooMany is the error if an answer had too many rows.
+// ErrTooMany is the error for a query with too many rows.
 var ErrTooMany = fmt.Errorf("there are more than %d rows: ask for fewer days or for less", mostSums)
 
 // Read sums up the statistics in a directory.
@@ -95,7 +95,7 @@ func Read(ctx context.Context, dir string, q Query) ([]Row, error) {
 	return all, nil
 }
 
-// sums are rows that grow.
+// sums are the rows of an answer in progress.
 type sums struct {
 	q    Query
 	rows map[string]*Row
@@ -148,7 +148,7 @@ func (s *sums) add(k key, c *Counts) error {
 	return nil
 }
 
-// valueOf returns the value of a row for a group.
+// valueOf returns a row's value for a group.
 func valueOf(k key, name string) string {
 	at := func(layout string) string { return time.Unix(k.hour*3600, 0).UTC().Format(layout) }
 	switch name {

@@ -24,8 +24,8 @@ type Rebuilt struct {
 // A Progress is called with the number of counted events, and the day of the last one.
 type Progress func(n int64, day string)
 
-// Rebuild makes the statistics of days from the events that are there. No gateway may write either meanwhile. Days before from,
-// zero for the first that is there as a whole, stay as they are.
+// Rebuild makes the statistics of days again from the files of events. No gateway may write statistics or events
+// meanwhile. Days before from stay unchanged; a zero from is the first day whose events are all there.
 func Rebuild(ctx context.Context, eventsDir, dir string, from time.Time, progress Progress) (r Rebuilt, err error) {
 	lock, err := events.Lock(eventsDir)
 	if err != nil {
@@ -57,7 +57,7 @@ func Rebuild(ctx context.Context, eventsDir, dir string, from time.Time, progres
 	return r, r.take(c, dir, first)
 }
 
-// count counts all events that are there, and returns the first day of which all are: 0 if all are of all days.
+// count counts all events in the files, and returns the first day whose events are complete; 0: all days.
 func (r *Rebuilt) count(ctx context.Context, c *Counter, dir string, progress Progress) (whole int64, err error) {
 	var one line
 	err = events.Read(dir, 0, func(lines []byte) error {
@@ -65,10 +65,10 @@ func (r *Rebuilt) count(ctx context.Context, c *Counter, dir string, progress Pr
 			return err
 		}
 		known := one.read(bytes.TrimSuffix(lines, []byte{'\n'}))
-		if known && r.Events == 0 && one.number > 1 { // the files with the events before are gone
+		if known && r.Events == 0 && one.number > 1 { // the files with earlier events were removed
 			whole = hourOf(one.ended)/24 + 1
 		}
-		if known && one.number == 1 && c.counted.UpTo > 0 { // numbers begin again
+		if known && one.number == 1 && c.counted.UpTo > 0 { // event numbers begin again
 			c.counted = counted{Era: c.counted.Era + 1}
 		}
 		before := c.counted.UpTo

@@ -4,7 +4,7 @@ import "fmt"
 
 // A key identifies a row: the hour, the account, the connector and the network of the counted events.
 type key struct {
-	hour                        int64 // since 1970
+	hour                        int64 // hours since 1970
 	account, connector, network string
 }
 
@@ -24,7 +24,7 @@ func (c *Counts) Figure(name string) int64 {
 	return 0
 }
 
-// Reasons returns how many have failed, were rejected or are unknown for each reason.
+// Reasons returns the numbers of messages that failed, were rejected or are unknown, by reason.
 func (c *Counts) Reasons() map[string]int64 { return c.reasons }
 
 // Add adds other counts.
@@ -55,7 +55,7 @@ func (c *Counts) setFigure(name string, n int64) bool {
 	return false
 }
 
-// A record is a row in the form of the file.
+// A record is a row as the file contains it.
 type record struct {
 	Hour      int              `json:"hour"`
 	Account   string           `json:"account,omitempty"`
@@ -81,12 +81,12 @@ func recordOf(k key, c *Counts) record {
 // row returns the key and the counts of a record of a day.
 func (r *record) row(day int64) (key, *Counts, error) {
 	if r.Hour < 0 || r.Hour > 23 {
-		return key{}, nil, fmt.Errorf("an hour is %d", r.Hour)
+		return key{}, nil, fmt.Errorf("hour %d is not in a day", r.Hour)
 	}
 	c := &Counts{reasons: r.Reasons}
 	for name, n := range r.Counts {
 		if !c.setFigure(name, n) {
-			return key{}, nil, fmt.Errorf("%q is counted, which this version of pmg does not know", name)
+			return key{}, nil, fmt.Errorf("this version of pmg does not know the figure %q", name)
 		}
 	}
 	return key{day*24 + int64(r.Hour), r.Account, r.Connector, r.Network}, c, nil

@@ -12,17 +12,17 @@ import (
 	"pmg/sms"
 )
 
-// usualDays is how many days are shown where none are named.
+// usualDays is the number of days that are shown by default.
 const usualDays = 30
 
-// Days are the days that somebody asks for, in words: one, those of a month, those from one to another, or the last ones.
+// Days is a choice of days, as text: one day, a month, a first and a last day, or nothing for the last days.
 type Days struct{ Day, Month, From, To string }
 
 // Of sets the days of a query.
 func (d *Days) Of(q *Query, now time.Time) (err error) {
 	switch {
 	case d.Day != "" && d.Month+d.From+d.To != "" || d.Month != "" && d.From+d.To != "":
-		return errors.New("a day, a month, or the first and the last day are named, and only one of these")
+		return errors.New("a day, a month, or the first and the last day: use only one of these")
 	case d.Day != "":
 		q.From, err = DayOf(d.Day, now)
 		q.To = q.From
@@ -41,7 +41,7 @@ func (d *Days) Of(q *Query, now time.Time) (err error) {
 	return err
 }
 
-// DayOf reads a day. "" is none.
+// DayOf parses a day. It returns the zero time for "".
 func DayOf(text string, now time.Time) (time.Time, error) {
 	today := now.UTC().Truncate(24 * time.Hour)
 	switch text {
@@ -96,8 +96,7 @@ func WriteCSV(out io.Writer, by []string, rows []Row) error {
 	return errors.Join(err, w.Error())
 }
 
-// columns are the figures of a table, before what was charged less what was given back of that, the mean delay, and the delivered
-// share.
+// columns are the figures of a table. After them come the charge less refunds, the mean delay, and the delivered share.
 var columns = [...]figure{messages, accepted, sent, delivered, undelivered, failed, rejected, unknown, expired, deleted, mo}
 
 // Heads returns the heads of a table's columns behind those of the groups.
@@ -108,7 +107,7 @@ func Heads() (all []string) {
 	return append(all, "charged", "delay", "share")
 }
 
-// Cells returns the cells of a row.
+// Cells returns the cells of a row, in the order of Heads.
 func (r *Row) Cells() (all []string) {
 	for _, v := range r.Values {
 		if v == "" {
@@ -127,7 +126,7 @@ func (r *Row) Cells() (all []string) {
 	return append(all, delay, r.Share())
 }
 
-// Share returns the delivered share of the messages with a final receipt, as it is shown.
+// Share returns the delivered share of the messages with a final receipt, as text.
 func (c *Counts) Share() string {
 	return figuretext.Percent(figuretext.DeliveredShare(c.figures[delivered], c.figures[undelivered]))
 }

@@ -24,16 +24,16 @@ const (
 
 // Options are the options of an Exporter.
 type Options struct {
-	URL           string // of the collector, without /v1/traces
-	Authorization string // value of the header; empty: no header
+	URL           string // URL of the collector, without /v1/traces
+	Authorization string // value of the header Authorization; empty: no header
 	Service       string
-	Failed        func(error) // is called for each request that fails, on the exporter's goroutine; nil: nothing is
+	Failed        func(error) // is called for each failed request, on the exporter's goroutine; nil: not called
 }
 
-// An Exporter sends traces from one goroutine. What the collector does not take is dropped and counted: traces are
+// An Exporter sends traces from its goroutine. It drops and counts spans that the collector does not accept, because they are
 // not worth the gateway's memory.
 type Exporter struct {
-	Sent, Dropped, Errors atomic.Int64 // spans, spans, requests
+	Sent, Dropped, Errors atomic.Int64 // numbers of spans, spans, and requests
 
 	o      Options
 	sender *httpcall.Sender
@@ -46,7 +46,7 @@ type Exporter struct {
 
 // Start begins to send.
 func Start(o Options) *Exporter {
-	return start(o, httpcall.New(httpcall.Options{Timeout: callTimeout, Repeat: true})) // a span that comes twice counts once
+	return start(o, httpcall.New(httpcall.Options{Timeout: callTimeout, Repeat: true})) // a span that is sent twice counts once
 }
 
 func start(o Options, s *httpcall.Sender) *Exporter {
@@ -59,8 +59,7 @@ func start(o Options, s *httpcall.Sender) *Exporter {
 	return e
 }
 
-// Add queues the spans of a trace to be sent. It does not wait. The spans are the exporter's from
-// now on.
+// Add queues the spans of a trace. It does not wait. The caller must not use the spans any more.
 func (e *Exporter) Add(trace []Span) {
 	select {
 	case e.queue <- trace:
@@ -69,7 +68,7 @@ func (e *Exporter) Add(trace []Span) {
 	}
 }
 
-// Close sends what waits, for a short time, and ends the exporter. No Add may follow.
+// Close sends the queued spans, for a short time, and ends the exporter. Add must not be called any more.
 func (e *Exporter) Close() {
 	e.once.Do(func() { close(e.quit) })
 	late := time.AfterFunc(closeWait, e.cancel)

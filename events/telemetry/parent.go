@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// A Parent is a span of a trace that somebody else has begun, or goes on with: W3C Trace Context, header traceparent.
+// A Parent is a span of a trace that a client has begun, or that a server continues: W3C Trace Context, header traceparent.
 //
 //	version - trace id                         - parent id        - flags
 //	00      - 4bf92f3577b34da6a3ce929d0e0e4736 - 00f067aa0ba902b7 - 01
@@ -15,13 +15,13 @@ type Parent struct {
 }
 
 const (
-	parentLength = 55  // of a header of version 00; later versions may have more behind another '-'
-	mostParent   = 256 // octets of a header that are read
+	parentLength = 55  // length of a header of version 00; later versions may have more fields after another '-'
+	mostParent   = 256 // maximum octets of a header
 	parentOctets = 24
 )
 
-// ParseParent reads a header traceparent. It reports false for one that is malformed, or whose flags do not say that
-// the caller records the trace.
+// ParseParent parses a header traceparent. It reports false if the header is malformed, or if its flags do not mean that the
+// caller records the trace.
 func ParseParent(header string) (p Parent, sampled bool) {
 	if len(header) < parentLength || len(header) > mostParent || header[2] != '-' || header[35] != '-' || header[52] != '-' {
 		return p, false
@@ -46,15 +46,15 @@ func readHex(to []byte, digits string) bool {
 	return err == nil && n == len(to) && strings.ToLower(digits) == digits
 }
 
-// Header returns the header traceparent for calls that are part of the span.
+// Header returns the header traceparent for calls within the span.
 func (p Parent) Header() string {
 	return "00-" + hex.EncodeToString(p.Trace[:]) + "-" + hex.EncodeToString(p.Span[:]) + "-01"
 }
 
-// Octets returns the parent in the form that is stored with a message: its trace, then its span.
+// Octets returns the parent as it is stored with a message: its trace, then its span.
 func (p Parent) Octets() string { return string(append(p.Trace[:], p.Span[:]...)) }
 
-// ParentOf reads what Octets has returned. It reports false for anything else.
+// ParentOf parses the output of Octets. It reports false for other octets.
 func ParentOf(b []byte) (p Parent, ok bool) {
 	if len(b) != parentOctets {
 		return p, false

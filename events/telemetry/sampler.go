@@ -2,16 +2,16 @@ package telemetry
 
 import "math"
 
-// A Sampler decides which messages are traced, by their ids: all gateways and all restarts decide alike.
+// A Sampler selects the messages to trace by their ids, so that all gateways select the same, also after a restart.
 type Sampler struct{ below uint64 }
 
-// OneIn returns a Sampler that takes one message of n, about; n is at least 1.
+// OneIn returns a Sampler that selects about one message in n; n is at least 1.
 func OneIn(n int) Sampler { return Sampler{math.MaxUint64 / uint64(n)} }
 
 // Takes reports whether a message is traced.
 func (s Sampler) Takes(id uint64) bool { return mix(id) <= s.below }
 
-// mix is the finalizer of SplitMix64: ids are numbered, so that they need spreading.
+// mix is the finalizer of SplitMix64. It is needed because ids are consecutive.
 func mix(x uint64) uint64 {
 	x += 0x9e3779b97f4a7c15
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
@@ -19,8 +19,8 @@ func mix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// TraceOf returns the trace id of a message. It is computed from the message's id, so that receipts
-// and calls find it unmarked.
+// TraceOf returns the trace id of a message. It is computed from the message's id, so that receipts and calls need not store
+// it.
 func TraceOf(id uint64) (t [16]byte) {
 	hi, lo := mix(^id), mix(id^0x5851f42d4c957f2d)
 	for i := range 8 {

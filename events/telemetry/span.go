@@ -6,22 +6,22 @@ import (
 	"strconv"
 )
 
-// The kinds of spans that are used, as the protocol numbers them.
+// The kinds of spans, by their numbers in the protocol.
 const (
 	Internal = 1
 	Server   = 2
 	Client   = 3
 )
 
-// A Span is a part of what happened to a message. Times are Unix nanoseconds.
+// A Span is a step of a message. Times are Unix nanoseconds.
 type Span struct {
 	Trace      [16]byte
-	ID, Parent [8]byte // Parent: zero: none
+	ID, Parent [8]byte // Parent zero: none
 	Name       string
 	Kind       int
 	Begin, End int64
 	Failed     bool
-	Error      string // why, with Failed
+	Error      string // reason, with Failed
 	Attributes []Attribute
 }
 

@@ -63,9 +63,9 @@ func (d *Converter) outgoing(to *connector.Source, stored, m *sms.Message) *sms.
 	return m
 }
 
-// CheckLeaving returns OK if a message, with the addresses after the rules, can leave by an out
-// connector. It returns BadSource if the connector's requests need a sender and the message has
-// none. It returns BadDestination if the recipient is a national number of an unknown type.
+// CheckLeaving returns OK if an out connector can send a message, with the addresses that its out rules make. It
+// returns BadSource if the connector's requests need a sender and there is none, and BadDestination if the recipient
+// has TON unknown and is dialed in its country alone, because it begins with 0.
 func (d *Converter) CheckLeaving(to *connector.Connector, m *sms.Message) sms.Code {
 	if len(m.Source().Addr) > 0 && !isNational(m.Dest()) {
 		return sms.OK

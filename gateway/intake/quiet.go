@@ -29,7 +29,7 @@ func stepQuiet(d *Checker, now int64, s *Submission) Verdict {
 	if m.Expires != 0 && m.Expires <= end {
 		return s.invalid(
 			d, now, sms.BadValidity,
-			"message refused: it is quiet where its recipient is (quiet), and its validity ends before that does: ",
+			"message refused: its recipient has quiet hours (quiet), and its validity ends before they do: ",
 		)
 	}
 	m.DeliverAt = end

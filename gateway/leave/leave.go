@@ -93,7 +93,7 @@ func (d *Asker) ask(now int64, v *departure) connector.Passage {
 			continue
 		}
 		if h.Pool.Waits() && v.say != nil {
-			v.say(h.Pool.Name, "would be asked, and is not: what it says is not known here")
+			v.say(h.Pool.Name, "is not asked here, so its answer is not known")
 			continue
 		}
 		q := d.question(v, m)

@@ -239,7 +239,7 @@ func TestPreview(t *testing.T) {
 		{"two delays", false, false, "two delays it by 5s"},
 		{"one changes", false, true, "one changes it for this attempt"},
 		{"one fails", false, false, "one has no verdict: plugin one: out of order; one refuses it: plugin one has not answered"},
-		{"one refuses", true, true, "one would be asked, and is not: what it says is not known here; two would be asked, and is not: what it says is not known here"},
+		{"one refuses", true, true, "one is not asked here, so its answer is not known; two is not asked here, so its answer is not known"},
 	} {
 		r := newRig(t, c.waits)
 		s, m := r.message("acme", c.text)

@@ -73,9 +73,9 @@ func TestPlugins(t *testing.T) {
 		{"pass", "192.0.2.9", "elsewhere", "secret", sms.BindFailed, 0, "connector not allowed"},
 		{"pass", "192.0.2.1", "hashed", "secret", sms.OK, 0, "client logged in"}, // the hook is not for its account
 		{"pass", "192.0.2.1", "plain", "secret", sms.BindFailed, 1, "a plugin refuses it: guard: not from there"},
-		{"pass", "192.0.2.2", "plain", "secret", sms.OK, 1, "its verdict is hold, which there is not for a login"},
+		{"pass", "192.0.2.2", "plain", "secret", sms.OK, 1, "its verdict is hold, which is not possible for a login"},
 		{"refuse", "192.0.2.2", "plain", "secret", sms.BindFailed, 1, "a plugin refuses it: guard: plugin guard has not answered"},
-		{"refuse", "192.0.2.3", "plain", "secret", sms.BindFailed, 1, "a login has no message"},
+		{"refuse", "192.0.2.3", "plain", "secret", sms.BindFailed, 1, "it changes a message, but a login has none"},
 		{"refuse", "192.0.2.4", "plain", "secret", sms.BindFailed, 1, "out of order"},
 		{"pass", "192.0.2.5", "plain", "secret", sms.OK, 1, "within its deadline"},
 	} {

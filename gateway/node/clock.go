@@ -13,7 +13,7 @@ type Clock struct {
 	WallClock   func() time.Time
 	EngineClock func() int64
 
-	ahead atomic.Int64 // how many nanoseconds the wall clock is ahead of the engine's clock
+	ahead atomic.Int64 // nanoseconds that the wall clock is ahead of the engine's clock
 }
 
 // Now returns the engine's time in nanoseconds. It does not follow steps of the machine's clock.
@@ -22,7 +22,7 @@ func (c *Clock) Now() int64 { return c.EngineClock() }
 // WallNow returns the wall clock's time in Unix nanoseconds.
 func (c *Clock) WallNow() int64 { return c.WallClock().UnixNano() }
 
-// Ahead returns how many nanoseconds the wall clock is ahead of the engine's.
+// Ahead returns the nanoseconds that the wall clock is ahead of the engine's clock.
 func (c *Clock) Ahead() int64 { return c.ahead.Load() }
 
 // Wall converts a time of the engine's clock to the wall clock.
@@ -34,16 +34,16 @@ func newClock() Clock {
 	return Clock{WallClock: time.Now, EngineClock: func() int64 { return began.UnixNano() + int64(time.Since(began)) }}
 }
 
-// leastStep is the smallest difference that counts as a step of the wall clock. A smaller
-// one is the time that has passed since the engine's batch began.
+// leastStep is the smallest difference that counts as a step of the wall clock. A smaller difference is the time since the
+// engine's batch began.
 const leastStep = int64(50 * time.Millisecond)
 
-// See compares the clocks at a time of the engine, and records the difference.
+// See compares now, a time of the engine's clock, with the wall clock, and records the difference.
 func (c *Clock) See(now int64) {
 	if ahead := c.WallNow() - now; ahead > c.ahead.Load()+leastStep || ahead < c.ahead.Load()-leastStep {
 		c.SetAhead(ahead)
 	}
 }
 
-// SetAhead sets how many nanoseconds the wall clock is ahead of the engine's.
+// SetAhead sets the nanoseconds that the wall clock is ahead of the engine's clock.
 func (c *Clock) SetAhead(n int64) { c.ahead.Store(n) }

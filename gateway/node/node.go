@@ -30,12 +30,12 @@ type Node struct {
 	Memory    connector.Memory
 	Origins   Origins
 
-	// Handshakes are the turns of TLS handshakes of all protocols. At most half of the processors compute these, so
-	// that a storm of them leaves the others to the sessions that are logged in.
+	// Handshakes limits the TLS handshakes of all protocols. At most half of the processors compute handshakes, so that a
+	// burst of them leaves the others to established sessions.
 	Handshakes *turns.Turns[netip.Prefix]
 
-	// Pass is called by the gateway's own goroutines before they take up work, and returns when they
-	// may go on. It does nothing, unless a simulation runs one goroutine at a time.
+	// Pass is called by the gateway's own goroutines before they begin work, and returns when they may continue. It does
+	// nothing, except in a simulation, which runs one goroutine at a time.
 	Pass func(goroutine string)
 
 	cfg      atomic.Pointer[config.Config]

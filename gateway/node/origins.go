@@ -28,8 +28,7 @@ func (o *Origins) Tallies(f func(account string, t *sms.Tally)) {
 	}
 }
 
-// Of returns the origin of messages that an account submits on a connector. There is one
-// for each pair.
+// Of returns the origin of messages that an account submits on a connector, the same for each pair.
 func (o *Origins) Of(account, connector string) *sms.Origin {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -51,7 +50,7 @@ func (o *Origins) Of(account, connector string) *sms.Origin {
 	return o.by[key]
 }
 
-// TallyOf returns the counters of an account, which need not have logged in.
+// TallyOf returns the counters of an account, even if it has not logged in.
 func (o *Origins) TallyOf(account string) *sms.Tally {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -75,7 +74,7 @@ func (o *Origins) parametersOf(account string) *sms.Parameters {
 	return o.parameters[account]
 }
 
-// Apply puts the parameters of accounts in force, also for messages that wait.
+// Apply puts the parameters of accounts in force, also for waiting messages.
 func (o *Origins) Apply(cfg *config.Config) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -91,7 +90,7 @@ func (o *Origins) Apply(cfg *config.Config) {
 	}
 }
 
-// Scheduled returns how many messages of all accounts wait for their delivery time.
+// Scheduled returns the number of messages of all accounts that wait for their delivery time.
 func (o *Origins) Scheduled() (n int64) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

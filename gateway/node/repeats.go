@@ -11,12 +11,11 @@ type Repeats struct {
 	logged sync.Map // time of the last entry, by event
 }
 
-// repeatAfter is for how long a lasting condition is not logged again.
+// repeatAfter is the time for which an event is not logged again.
 const repeatAfter = time.Minute
 
-// First reports whether to log an event: it does if the event was not logged within repeatAfter. While
-// clients wait for an instance, each end of a session makes room for the next one, and all instances
-// are in use again.
+// First reports whether to log an event: it was not logged within repeatAfter. For example, while clients wait for an
+// instance, each end of a session makes room for a client, and all instances are in use again.
 func (n *Repeats) First(what string) bool {
 	now := time.Now()
 	last, said := n.logged.Load(what)

@@ -11,8 +11,8 @@ import (
 // use.
 type Sampled struct {
 	sum   string // text of the entry at the end of the minute
-	first int64  // how many entries of a minute pass
-	usual bool   // the events are usual, so that entry is not a warning
+	first int64  // entries of a minute that pass
+	usual bool   // the events are usual, so that the entry at the end of the minute is not a warning
 
 	mu sync.Mutex
 	by map[string]*minute // by connector
@@ -67,18 +67,18 @@ type LogLimits struct {
 	Failures   Sampled // messages given up
 	Unanswered Sampled // messages without an answer in time
 	Crowded    Sampled // connections refused
-	Headers    Sampled // PROXY headers that cannot be read, or of those who are no proxies
+	Headers    Sampled // PROXY headers that are invalid, or not from a proxy
 	Logins     Sampled // clients that logged in
 	Refusals   Sampled // logins refused
 	Ends       Sampled // sessions ended
-	Replaced   Sampled // sessions whose place another one of the account has got
+	Replaced   Sampled // sessions replaced by another session of the account
 	Links      Sampled // our connections and logins
-	NotTaken   Sampled // messages that the peer refused for now
+	NotTaken   Sampled // messages that the peer refused with a temporary error
 	Failovers  Sampled // messages that went to another target of their route
 	Unrouted   Sampled // messages without a route
 	Invalid    Sampled // submits with contents that cannot be accepted
 	Held       Sampled // messages that plugins hold
-	Fast       Sampled // submits beyond their account's rate, or a limit of flood
+	Fast       Sampled // submits above their account's rate, or a limit of flood
 	Waits      Sampled // submits that began to wait for room
 	NoRoom     Sampled // submits for which there was no room
 	Alerts     Sampled // alerts of mobiles, which are dropped
@@ -93,15 +93,15 @@ func newStorms() LogLimits {
 		Crowded: Sampled{
 			sum: "further clients were refused: too many connections are open that have not logged in", first: few,
 		},
-		Headers:  Sampled{sum: "further PROXY headers could not be read, or came from those who are no proxies", first: few},
+		Headers:  Sampled{sum: "further PROXY headers could not be read, or came from addresses outside proxies", first: few},
 		Logins:   Sampled{sum: "further clients logged in", first: many, usual: true},
 		Refusals: Sampled{sum: "further logins were refused", first: many},
 		Ends:     Sampled{sum: "further sessions ended", first: many, usual: true},
 		Replaced: Sampled{sum: "further sessions were replaced by others of their accounts", first: few},
 		Links:    Sampled{sum: "further sessions were connected or bound", first: many, usual: true},
-		NotTaken: Sampled{sum: "further messages were not taken by the peer, and are sent again", first: few},
+		NotTaken: Sampled{sum: "further messages were refused by the peer for now, and are sent again", first: few},
 		Failovers: Sampled{
-			sum: "further messages were not taken by the peer, and went to another target of their route", first: few,
+			sum: "further messages were refused by the peer for now, and went to another target of their route", first: few,
 		},
 		Unrouted: Sampled{sum: "further messages matched no route", first: few},
 		Invalid:  Sampled{sum: "further messages were refused because of their contents", first: few},

@@ -9,8 +9,7 @@ import (
 	"pmg/store"
 )
 
-// cancel ends messages, and returns how many of them were waiting. Parts of long messages are kept
-// until all parts are found.
+// cancel ends messages, and returns how many of them were waiting. It keeps parts of a long message until all parts are found.
 func (o *Operation) cancel(ctx context.Context, all []*operand) (n int, err error) {
 	if len(all) == 0 {
 		return 0, nil
@@ -39,9 +38,8 @@ func (o *Operation) cancel(ctx context.Context, all []*operand) (n int, err erro
 	return n, err
 }
 
-// sortParts returns the messages that are whole, and those long ones of which all parts are there by
-// now. A long message of which a part has left is not cancelled, because the mobile would get
-// half a text, and nothing would end what has left.
+// sortParts returns the single messages, and the long messages whose parts are all found by now. A long message is not
+// cancelled if a part has left, because the mobile would get half a text, and that part would never be completed.
 func (o *Operation) sortParts(all []*operand) (whole []*operand, complete [][]*operand) {
 	for _, t := range all {
 		if t.message.Parts <= 1 {
@@ -60,8 +58,8 @@ func (o *Operation) sortParts(all []*operand) (whole []*operand, complete [][]*o
 	return whole, complete
 }
 
-// cancelParts ends all parts of a long message, or none if one is under way or has left. They are
-// taken out of their lanes first, so that none leaves meanwhile.
+// cancelParts ends all parts of a long message, or none if one has left or is under way. It withdraws them from their lanes
+// first, so that none leaves meanwhile.
 func (o *Operation) cancelParts(ctx context.Context, parts []*operand) (ended bool, err error) {
 	type part struct {
 		*operand
@@ -92,7 +90,7 @@ func (o *Operation) cancelParts(ctx context.Context, parts []*operand) (ended bo
 	return ended, err
 }
 
-// cancelAside ends a message that waits in no lane, unless an operator has changed it.
+// cancelAside ends a message that is put aside, unless an operator has changed it meanwhile.
 func (o *Operation) cancelAside(t *operand) bool {
 	d := o.operations
 	d.keep.Changing.Lock()

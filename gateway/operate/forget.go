@@ -6,8 +6,8 @@ import (
 	"pmg/sms"
 )
 
-// Cancel deletes the messages of the store for which is returns true, as an operator would. If dry
-// is true, it only counts them. It does not delete messages that are under way.
+// Cancel deletes stored messages for which is returns true, like an operator. If dry is true, it only counts them. It does not
+// delete messages that are under way.
 func (d *Operations) Cancel(ctx context.Context, is func(*sms.Message) bool, dry bool) (cancelled, underWay int64, err error) {
 	change := QueueChange{What: DeleteMessages, DryRun: dry, Operator: "forget"}
 	for _, state := range []string{"", StateDead} {

@@ -11,13 +11,12 @@ import (
 	"pmg/store"
 )
 
-// forwardWait is how long an operation may wait for a slot towards the SMSC. Its client waits
-// for the answer meanwhile.
+// forwardWait is the time limit of an operation for getting a slot to the SMSC, while its client waits for the answer.
 const forwardWait = 5 * time.Second
 
-// forward asks the SMSC that has accepted a message for the operation, and returns how that
-// ended. Nothing is sent again, because the client may repeat what has failed. A long message
-// is several to the SMSC, so that one request would be about a part of it.
+// forward forwards the operation to the SMSC that has accepted a message, and returns the outcome. It is not repeated after a
+// failure, because the client may do that. A long message consists of several messages for the SMSC, so a request would affect
+// only a part.
 func (o *Operation) forward(ctx context.Context, v *store.Mapping) sms.Code {
 	d := o.operations
 	lane := d.table.LaneNamed(d.node.Config(), store.Lane{Connector: string(v.By)})
@@ -52,8 +51,7 @@ func (o *Operation) forward(ctx context.Context, v *store.Mapping) sms.Code {
 	return sms.OK
 }
 
-// recordReplaced stores the receipts that the client wants of a message since it was replaced at the
-// SMSC.
+// recordReplaced stores the kinds of receipts that the client wants, after a message was replaced at the SMSC.
 func (d *Operations) recordReplaced(lane *connector.Lane, v store.Mapping, notify sms.Notify) {
 	id := v.PeerID
 	v.Notify, v.By, v.PeerID = notify, nil, nil
@@ -64,8 +62,7 @@ func (d *Operations) recordReplaced(lane *connector.Lane, v store.Mapping, notif
 	d.keep.Batches.CommitSoon()
 }
 
-// outcome waits for the outcome of an operation that a lane's peer was asked for. An engine that is
-// closed meanwhile does not have to wait for that.
+// outcome waits for the outcome of an operation at a lane's peer. It does not prevent an engine from being closed.
 func (o *Operation) outcome(ctx context.Context, lane *connector.Lane, answers <-chan sms.Code) sms.Code {
 	look := time.NewTicker(time.Second)
 	defer look.Stop()
@@ -83,8 +80,8 @@ func (o *Operation) outcome(ctx context.Context, lane *connector.Lane, answers <
 	}
 }
 
-// asked returns what an SMSC needs to find a message: its addresses and, for Replace, what it
-// becomes, with times by the wall clock.
+// asked returns the operation as a message for the SMSC: its addresses and, for Replace, the new text and times, by the wall
+// clock.
 func (o *Operation) asked(lane *connector.Lane, v *store.Mapping) (*sms.Message, sms.Code) {
 	d := o.operations
 	home := lane.Home().Protocol
@@ -97,7 +94,7 @@ func (o *Operation) asked(lane *connector.Lane, v *store.Mapping) (*sms.Message,
 	if o.Kind != protocols.Replace {
 		return m, sms.OK
 	}
-	if m.Flags&sms.Converted != 0 { // the client's text may have another alphabet than the message
+	if m.Flags&sms.Converted != 0 { // the text for the SMSC may have another alphabet than the client's
 		return nil, sms.Rejected
 	}
 	change := func(now int64, m *sms.Message) sms.Code {
@@ -114,8 +111,8 @@ func (o *Operation) asked(lane *connector.Lane, v *store.Mapping) (*sms.Message,
 	return m, sms.OK
 }
 
-// relayed returns the code for a client whose operation an SMSC has refused, or not answered.
-// Codes that say more of the gateway and the SMSC than of the operation are not passed on.
+// relayed returns the client's code for an operation that an SMSC has refused, or not answered. Codes about the gateway or the
+// SMSC, rather than about the operation, are not passed on.
 func relayed(code sms.Code) sms.Code {
 	switch code {
 	case sms.UnknownMessage, sms.BadLength, sms.BadSchedule, sms.BadValidity, sms.BadParameter, sms.Throttled:

@@ -11,20 +11,20 @@ import (
 	"pmg/store"
 )
 
-// listLooks is how many messages, of all accounts, a list looks at, in a few tenths of a second.
+// listLooks is the number of messages, of all accounts, that a list examines, in a few tenths of a second.
 const listLooks = 100_000
 
-// Errors of lists: too many others read all messages; the messages of earlier runs are not in their queues yet; this
-// store cannot list.
+// Errors of lists: too many other lists are in progress; the messages of earlier runs are not in their queues yet; the store
+// cannot list messages.
 var (
 	ErrBusy     = errOperationBusy
-	ErrNotReady = errors.New("the gateway starts")
+	ErrNotReady = errors.New("the gateway is starting")
 	ErrNoList   = receipts.ErrNoList
 )
 
-// List passes the messages of a client to f until f returns false: the latest first, beginning below the given id (0:
-// at the latest). It may leave out those that were accepted before since, by the wall clock. It stops behind a number
-// of messages of all clients, and returns the id to go on below, or 0 when there are no more.
+// List passes the messages of a client to f until f returns false: the latest first, with ids below the given id (0: from the
+// latest). It may omit those that were accepted before since, by the wall clock. It stops after a number of messages of all
+// clients, and returns the id to continue below, or 0 when there are no more.
 func (d *Operations) List(
 	ctx context.Context, client *account.Account, below uint64, since int64, f func(*Known) bool,
 ) (last uint64, err error) {
@@ -49,7 +49,7 @@ func (d *Operations) List(
 		}
 		one, arrived := listed(client.SystemID, k, wall)
 		switch {
-		// what follows is older, unless the clock was set by more than a day
+		// earlier messages are older, unless the clock was set by more than a day
 		case arrived != 0 && arrived < since-store.DayLength:
 			last = 0
 			return errSearched
@@ -67,8 +67,8 @@ func (d *Operations) List(
 	return next, nil
 }
 
-// listed returns what a client may see of a message, and when it was accepted (0: unknown). It returns nil if the
-// message is not the client's.
+// listed returns the client's view of a message, and the time of its acceptance (0: unknown). It returns nil if the message is
+// not the client's.
 func listed(client string, k *receipts.Known, wall int64) (*Known, int64) {
 	if k.Record == nil {
 		v := &k.Left
@@ -91,8 +91,8 @@ func listed(client string, k *receipts.Known, wall int64) (*Known, int64) {
 	return &Known{Waits: m, Result: protocols.Result{ID: k.ID, State: waitsAs(m, wall)}}, h.Arrived
 }
 
-// isKnownAs reports whether a client knows a message by an id: its own or, where it was joined or cut, those of the messages
-// that the client has submitted.
+// isKnownAs reports whether a client knows a message by an id: the message's own, or those of the messages that were joined or
+// cut to make it.
 func isKnownAs(id, own uint64, submitted []byte) bool {
 	s, _ := sms.ReadSubmitted(submitted)
 	for _, j := range s.Joined {

@@ -18,9 +18,9 @@ import (
 	"pmg/store"
 )
 
-// An Operation is one that is carried out, on a goroutine of its own. It finds messages that
-// wait in the store or, where the store does not have them, in the lanes; and it changes them
-// in the lanes, where nothing else can happen to them meanwhile.
+// An Operation is a query, a cancel or a replacement in progress, on its own goroutine. It looks for waiting messages
+// in the store, or in the lanes if they are not stored. It changes messages in the lanes alone, where nothing else
+// changes them meanwhile.
 type Operation struct {
 	protocols.Operation
 	operations *Operations
@@ -34,7 +34,7 @@ type Operation struct {
 
 	Known
 	Code sms.Code
-	Step string // the step of intake that has refused the change; "": none
+	Step string // step of intake that refused the change; "": none
 }
 
 // A Known is the result of a query about a message.
@@ -45,13 +45,13 @@ type Known struct {
 	Fate   receipts.Fate  // the fate of a message that has left
 }
 
-// operationTimeout is how long an operation may look for its messages.
+// operationTimeout is the time limit of an operation for finding its messages.
 const operationTimeout = 10 * time.Second
 
 // An operand is a message that an operation affects.
 type operand struct {
 	*found
-	share   *connector.Share // share in which the message waits; nil: the store names the lane
+	share   *connector.Share // share in which the message waits; nil: the store has the name of its lane
 	waiting queue.Waiting    // set with share
 	sent    bool             // the message is under way
 }
@@ -59,7 +59,7 @@ type operand struct {
 var (
 	errOperationBusy = errors.New("other operations read the whole store")
 	errNoMessage     = errors.New("no message")
-	errNotCommitted  = errors.New("what an operation has changed is not on the disk")
+	errNotCommitted  = errors.New("the changes of an operation are not on the disk")
 )
 
 // Run carries out the operation.
@@ -94,7 +94,7 @@ func (o *Operation) Run() {
 	default:
 		o.Code = sms.SystemError
 		if errors.Is(err, errNotCommitted) && !(o.Kind == protocols.Replace && store.IsUndone(err)) {
-			o.Code = sms.Undecided // the messages that it has ended stay ended: the next commit contains them
+			o.Code = sms.Undecided // the messages that have ended stay ended: the next commit contains them
 		}
 		if d.node.Repeats.First("operation failed") {
 			d.node.Log.Error().Err(err).Str("account", o.client.SystemID).Stringer("operation", o.Kind).
@@ -103,8 +103,8 @@ func (o *Operation) Run() {
 	}
 }
 
-// wholeID returns the id of the latest message whose id has that remainder; with a modulo of
-// 0 the id itself. It reports false if no message can have it.
+// wholeID returns the latest id that has a remainder for a modulo; for modulo 0 it returns id. It reports false if no message
+// can have it.
 func (d *Operations) wholeID(id, modulo uint64) (uint64, bool) {
 	last := d.keep.IDs.Load()
 	if modulo != 0 {
@@ -142,9 +142,8 @@ func (o *Operation) carryOut(ctx context.Context) error {
 	return nil
 }
 
-// carryOutMany carries out an operation without a message id. It goes through all waiting messages,
-// a part at a time, because there may be very many. An account has one such operation under way, so
-// that others get their turns.
+// carryOutMany performs an operation without a message id. It goes through all waiting messages in parts, because there may be
+// very many. An account has at most one such operation in progress, so that other accounts are served.
 func (o *Operation) carryOutMany(ctx context.Context) error {
 	if !o.client.Search() {
 		return errOperationBusy
@@ -175,7 +174,7 @@ func (o *Operation) done(n int, err error) error {
 	return nil
 }
 
-// read answers where a message is.
+// read sets the result of a query for a message.
 func (o *Operation) read(t *operand) {
 	o.Code, o.Waits = sms.OK, t.message
 	o.Result.State = waitsAs(t.message, o.operations.node.Clock.WallNow())
@@ -194,7 +193,7 @@ func (o *Operation) matches(account string, m *sms.Message) bool {
 		(o.Dest.Addr == nil || number.Same(o.Dest, m.Dest())) && (o.Fits == nil || o.Fits(m))
 }
 
-// find passes the messages that the operation is about to f, in parts.
+// find passes the messages that the operation affects to f, in parts.
 func (o *Operation) find(ctx context.Context, f func([]*operand) error) error {
 	d := o.operations
 	if err := o.inStore(ctx, f); err != nil || d.keep.Durable() {
@@ -213,11 +212,10 @@ func (o *Operation) find(ctx context.Context, f func([]*operand) error) error {
 	return nil
 }
 
-// errSearched stops a scan that has found all messages.
+// errSearched stops a scan that has found all messages of the operation.
 var errSearched = errors.New("the scan has found all")
 
-// inStore passes those that are in the store to f. Messages that the client knows by one id
-// have ids that follow it.
+// inStore passes the affected messages in the store to f. Messages that the client knows by one id have consecutive ids.
 func (o *Operation) inStore(ctx context.Context, f func([]*operand) error) error {
 	for from, more := o.ID, true; more; {
 		var some []*operand
@@ -251,7 +249,7 @@ func (o *Operation) inStore(ctx context.Context, f func([]*operand) error) error
 	return nil
 }
 
-// inLane returns those that a lane has. It is called by whatever dispatches for the lane.
+// inLane returns the affected messages in a lane. The lane's dispatcher calls it.
 func (o *Operation) inLane(l *connector.Lane) (all []*operand) {
 	ahead := o.operations.node.Clock.Ahead()
 	add := func(m *sms.Message, t operand) {
@@ -268,7 +266,7 @@ func (o *Operation) inLane(l *connector.Lane) (all []*operand) {
 	}
 	for _, s := range o.shares(l) {
 		l.Queues.EachWaiting(s, func(w queue.Waiting, m *sms.Message) {
-			if o.ID == 0 || w.ID-o.ID <= math.MaxUint16 { // the others are skipped, because looking at them is slow
+			if o.ID == 0 || w.ID-o.ID <= math.MaxUint16 { // the others are skipped, because reading them is slow
 				add(m, operand{share: s, waiting: w})
 			}
 		})
@@ -287,12 +285,12 @@ func (o *Operation) shares(l *connector.Lane) (own []*connector.Share) {
 	return own
 }
 
-// withdrawAtATime is how many messages are taken out of a lane at a time, in a few milliseconds,
-// because nothing else leaves meanwhile.
+// withdrawAtATime is the number of messages that are withdrawn from a lane at a time, in a few milliseconds, because the lane
+// sends nothing meanwhile.
 const withdrawAtATime = 512
 
-// withdraw removes waiting messages from their lanes. It calls f for each by Engine.Do; m is nil if
-// the body is on disk only. It returns the messages that wait in no lane.
+// withdraw removes waiting messages from their lanes. It calls f for each by Engine.Do; m is nil if the body is only on disk.
+// It returns the messages that were not found in a lane.
 func (o *Operation) withdraw(
 	ctx context.Context, all []*operand, f func(now int64, s *connector.Share, t *operand, m *sms.Message),
 ) (left []*operand, err error) {
@@ -330,8 +328,8 @@ func (o *Operation) withdraw(
 	return left, nil
 }
 
-// places returns the places of messages in a lane. With search it finds them also if their times differ from those in
-// the store, because the wall clock was set since they came, or between the gateway's runs.
+// places returns the places of messages in a lane. With search it also finds messages whose times differ from those in the
+// store, because the wall clock was set after their arrival, or between runs of the gateway.
 func (o *Operation) places(l *connector.Lane, search bool, all []*operand) map[uint64]queue.Waiting {
 	ahead := o.operations.node.Clock.Ahead()
 	places, ids := map[uint64]queue.Waiting{}, map[uint64]bool{}
@@ -350,8 +348,7 @@ func (o *Operation) places(l *connector.Lane, search bool, all []*operand) map[u
 	return places
 }
 
-// remove takes a message out of the client's shares of a lane, at its place. It reports false if the message
-// does not wait there.
+// remove removes a message from the client's shares of a lane. It reports false if the message does not wait at the place.
 func (o *Operation) remove(
 	now int64, shares []*connector.Share, t *operand, places map[uint64]queue.Waiting,
 	f func(int64, *connector.Share, *operand, *sms.Message),
@@ -368,8 +365,7 @@ func (o *Operation) remove(
 	return false
 }
 
-// ended carries out an operation about a message that has left. It reports errNoMessage if
-// nothing is known of it.
+// ended performs an operation about a message that has left. It returns errNoMessage if the message is unknown.
 func (o *Operation) ended(ctx context.Context) error {
 	v, fate, ok, err := o.operations.receipts.FateOf(o.ID)
 	switch {
@@ -385,7 +381,7 @@ func (o *Operation) ended(ctx context.Context) error {
 	} else {
 		o.Code, o.Result.Since = sms.Rejected, fate.Since
 	}
-	if o.Kind == protocols.Query { // without an answer of the SMSC it is only known that the SMSC has accepted the message
+	if o.Kind == protocols.Query { // without the SMSC's answer it is only known that it has accepted the message
 		o.Code = sms.OK
 	}
 	return nil

@@ -15,16 +15,16 @@ import (
 	"pmg/sms"
 )
 
-// How many operations may be under way for all sessions. They wait for disks and lanes. An account may use
-// one in shareOperating of those that the others leave, so that some are always left for an account without
-// any. Few read all messages.
+// The maximum numbers of operations in progress, over all sessions. They wait for disks and lanes. An account may use
+// 1/shareOperating of the places that other accounts leave, so that an account without operations always finds some. Fewer may
+// read all messages.
 const (
 	maxAllOperating = 256
 	shareOperating  = 4
 	maxSearching    = 4
 )
 
-// Operations are what clients and operators ask about messages that wait. It is safe for concurrent use.
+// Operations performs requests of clients and operators about waiting messages. It is safe for concurrent use.
 type Operations struct {
 	node     *node.Node
 	keep     *keep.Keeper
@@ -33,8 +33,8 @@ type Operations struct {
 	settler  *settle.Settler
 	intake   *intake.Checker
 
-	operating atomic.Int64 // operations under way
-	searching atomic.Int64 // operations under way that read all messages
+	operating atomic.Int64 // operations in progress
+	searching atomic.Int64 // operations in progress that read all messages
 	orders    orders
 }
 
@@ -43,7 +43,7 @@ func New(n *node.Node, k *keep.Keeper, t *route.Table, r *receipts.Matcher, s *s
 	return &Operations{node: n, keep: k, table: t, receipts: r, settler: s, intake: i}
 }
 
-// sync returns when everything written so far is safe.
+// sync returns when all earlier writes are on the disk.
 func (d *Operations) sync() error {
 	if err := d.keep.Batches.Sync(); err != nil {
 		return fmt.Errorf("%w: %w", errNotCommitted, err)
@@ -51,14 +51,14 @@ func (d *Operations) sync() error {
 	return nil
 }
 
-// MayBegin reports whether an account may have another operation under way.
+// MayBegin reports whether an account may begin another operation.
 func (d *Operations) MayBegin(client *account.Account) bool {
 	own := client.Operate(0)
 	others := d.operating.Load() - own
 	return own < (maxAllOperating-others)/shareOperating
 }
 
-// Begin returns an operation for a client, which speaks a protocol. Run follows.
+// Begin returns an operation for a client, in the client's protocol. The caller runs it.
 func (d *Operations) Begin(client *account.Account, spoken sms.Protocol, asked protocols.Operation) *Operation {
 	o := &Operation{Operation: asked, operations: d, client: client, spoken: spoken}
 	o.order = d.orders.take(o.ID)

@@ -5,15 +5,14 @@ import (
 	"sync"
 )
 
-// orders carry out the operations about one message in their order. A message that is being
-// replaced is in no lane for a moment, and another operation would not find it. It is safe for
-// concurrent use.
+// orders run the operations about a message in order of arrival. A message that is being replaced is in no lane for a moment,
+// and another operation would not find it. It is safe for concurrent use.
 type orders struct {
 	mu   sync.Mutex
 	last map[uint64]*order // latest order, by the id by which the client knows the message
 }
 
-// An order is the place of one operation in the queue of a message.
+// An order is the place of an operation in the queue of a message.
 type order struct {
 	id     uint64
 	before <-chan struct{} // closed when the previous operation has ended; nil: there is none

@@ -21,18 +21,18 @@ const (
 	StateParked      = "parked"      // the message has no route
 	StateQuarantined = "quarantined" // the handling of the message has failed
 	StateOrphan      = "orphan"      // a receipt whose message is not known
-	StateAsked       = "asked"       // a receipt about which plugins are being asked
+	StateAsked       = "asked"       // a receipt for which the verdict of plugins is awaited
 	StateDead        = "dead"        // an event that the client's server did not accept in time
 	StateUnreadable  = "unreadable"  // the record of the message is damaged
 )
 
-// A Selection says which of the messages in a store an operator means. The zero value selects all
-// readable messages. Unreadable messages are selected by their ids.
+// A Selection selects messages in a store for an operator. The zero value selects all readable messages. Unreadable messages
+// are selected by their ids.
 type Selection struct {
 	IDs       []uint64
-	Connector string                  // the connector for which the messages wait
-	Account   string                  // the account that submitted the messages, or for whose clients they wait
-	Dest      string                  // beginning of the destination
+	Connector string                  // connector that the messages wait for
+	Account   string                  // account that submitted the messages, or whose clients they wait for
+	Dest      string                  // prefix of the destination
 	Older     time.Duration           // minimum age
 	State     string                  // one of the states above
 	Kind      string                  // kind of message: submit, mo or receipt
@@ -45,14 +45,13 @@ type Selection struct {
 	Has       []byte                  // octets that the record must contain, such as a number; other records are not decoded
 }
 
-// A StoredMessage is what operators see of a message in the store. Times are by the
-// wall clock.
+// A StoredMessage is the view of operators of a message in the store. Times are by the wall clock.
 type StoredMessage struct {
 	ID          string     `json:"id"`
 	State       string     `json:"state"`
-	Reason      string     `json:"reason,omitempty"`    // why the message was put aside
-	Connector   string     `json:"connector,omitempty"` // the connector for which the message waits
-	Receiver    string     `json:"receiver,omitempty"`  // the account for whose clients the message waits
+	Reason      string     `json:"reason,omitempty"`    // reason why the message was put aside
+	Connector   string     `json:"connector,omitempty"` // connector that the message waits for
+	Receiver    string     `json:"receiver,omitempty"`  // account whose clients the message waits for
 	Account     string     `json:"account,omitempty"`   // the account that submitted the message
 	From        string     `json:"from,omitempty"`      // the connector on which the message arrived
 	Kind        string     `json:"kind,omitempty"`
@@ -66,10 +65,10 @@ type StoredMessage struct {
 	Expires     *time.Time `json:"expires,omitempty"`
 	DeadSince   *time.Time `json:"dead_since,omitempty"`
 	Octets      int        `json:"octets"`             // octets of the text
-	About       string     `json:"about,omitempty"`    // of a receipt: the id by which the client knows the message
-	Delivery    string     `json:"delivery,omitempty"` // of a receipt: the state
+	About       string     `json:"about,omitempty"`    // id by which the client knows the message of a receipt
+	Delivery    string     `json:"delivery,omitempty"` // state in a receipt
 	Text        *string    `json:"text,omitempty"`
-	Result      string     `json:"result,omitempty"` // what was done to the message
+	Result      string     `json:"result,omitempty"` // result of a change
 }
 
 // A QueuePage is a part of an answer about the messages in a store.
@@ -77,12 +76,11 @@ type QueuePage struct {
 	Messages []StoredMessage `json:"messages"`
 	Looked   int             `json:"looked"` // number of examined messages
 	Next     uint64          `json:"next"`   // id with which to continue; 0: there are no more
-	UpTo     uint64          `json:"up_to"`  // for the next page, which must not show messages that came later
+	UpTo     uint64          `json:"up_to"`  // the UpTo of the next page's selection, so that later messages are omitted
 	Memory   bool            `json:"memory"` // the store is in memory, and has only messages that are put aside
 }
 
-// The limits of a page keep an answer to a few milliseconds of reading, and below a
-// megabyte or so.
+// The limits of a page keep an answer to a few milliseconds of reading, and to about a megabyte.
 const (
 	pageLooks   = 20_000
 	PageMatches = 1000
@@ -95,7 +93,7 @@ type found struct {
 	message *sms.Message // with times of the wall clock; nil: the message cannot be read
 	head    store.Head
 	state   store.State
-	changed bool // the message has a state in the store
+	changed bool // the store has a state of the message
 	err     error
 }
 
@@ -144,7 +142,7 @@ func (f *found) stateName() string {
 	return StateQueued
 }
 
-// matches reports whether a message is selected, whatever its id.
+// matches reports whether a message matches the selection, apart from its id.
 func (s *Selection) matches(f *found, now time.Time) bool {
 	if f.err != nil {
 		return len(s.IDs) > 0
@@ -177,8 +175,8 @@ func deliveryOf(m *sms.Message) string {
 // errPageFull stops a scan when the page is full.
 var errPageFull = errors.New("the page is full")
 
-// find returns up to limit selected messages with the id from or higher, and how many messages it
-// has examined. next is the id with which to continue, or 0 if there are no more messages.
+// find returns up to limit selected messages whose id is at least from, and the number of messages examined. next is the id to
+// continue with, or 0 if there are no more messages.
 func (s *Selection) find(
 	in store.Index, from uint64, limit int, now time.Time,
 ) (all []*found, looked int, next uint64, err error) {
@@ -239,8 +237,8 @@ func (s *Selection) findIDs(
 	return all, looked, 0, nil
 }
 
-// ListStored returns the messages of a store that are selected, with ids from from on and
-// up to a limit. The store of a running gateway may be read meanwhile.
+// ListStored returns up to limit selected messages of a store, whose id is at least from. The store of a running gateway may
+// be read meanwhile.
 func ListStored(in store.Index, s Selection, from uint64, limit int) (QueuePage, error) {
 	all, looked, next, err := s.find(in, from, limit, time.Now())
 	if err != nil {
@@ -257,7 +255,7 @@ func newPage(all []*found, looked int, next uint64, s Selection) QueuePage {
 	return p
 }
 
-// show returns what operators see of a message.
+// show returns the view of operators of a message.
 func (f *found) show(text bool) StoredMessage {
 	s := StoredMessage{ID: sms.FormatID(f.id), State: f.stateName()}
 	m := f.message

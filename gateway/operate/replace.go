@@ -11,11 +11,11 @@ import (
 	"pmg/store"
 )
 
-// replace changes a message that waits. It is taken out of its lane first, so that it can
-// neither leave nor end meanwhile, and is back when the change is stored.
+// replace changes a waiting message. It withdraws the message from its lane first, so that it can neither leave nor end
+// meanwhile, and returns it after the change is stored.
 func (o *Operation) replace(ctx context.Context, all []*operand) error {
 	t := all[0]
-	// several messages that the client knows as one, or a text in another alphabet than the client's
+	// several messages that are one to the client, or a text in another alphabet than the client's
 	if len(all) > 1 || t.message.Parts > 1 || t.message.Flags&sms.Converted != 0 {
 		return errNoMessage
 	}
@@ -47,25 +47,25 @@ func (o *Operation) replace(ctx context.Context, all []*operand) error {
 	return err
 }
 
-// changed makes the change in a copy of a message, whose times are by the wall clock. The code is
-// not OK if the new text does not pass the steps, or may need room that there is not.
+// changed applies the change to a copy of a message, whose times are by the wall clock. The code is not OK if a step of intake
+// refuses the new text, or if it may need more room than there is.
 func (o *Operation) changed(t *operand, m *sms.Message) sms.Code {
 	d := o.operations
 	now := d.node.Clock.WallNow()
 	return o.take(now, &intake.Submission{
 		Way: intake.Replaced, Message: m, Change: o.Change, Counted: t.message.DeliverAt > now,
-		Lane: d.table.LaneNamed(d.node.Config(), t.lane()), // nil: the connector is gone, and the message will be routed again
+		Lane: d.table.LaneNamed(d.node.Config(), t.lane()), // nil: the connector was removed; the message will be routed again
 	})
 }
 
-// take runs the steps of a change, and records which one refuses it.
+// take runs the steps of a change, and records the step that refuses it.
 func (o *Operation) take(now int64, s *intake.Submission) sms.Code {
 	code := o.operations.intake.TakeWaiting(now, s)
 	o.Step = s.Refuser(o.operations.intake)
 	return code
 }
 
-// load reads a message whose body is on disk alone.
+// load reads a message whose body is only on disk.
 func (o *Operation) load(id uint64) (*sms.Message, error) {
 	d := o.operations
 	var e store.Entry
@@ -79,7 +79,7 @@ func (o *Operation) load(id uint64) (*sms.Message, error) {
 	return m, err
 }
 
-// store changes a message, in the store first. If that fails the message is as it was.
+// store changes a message, in the store first. After an error the message is unchanged.
 func (o *Operation) store(s *connector.Share, m *sms.Message) error {
 	d := o.operations
 	ahead := d.node.Clock.Ahead()
@@ -110,8 +110,8 @@ func shift(m *sms.Message, by int64) {
 	}
 }
 
-// put returns a message to its lane, or to that of its route if the lane is gone meanwhile. If the
-// engine does not answer, the message is in the store.
+// put returns a message to its lane, or to the lane of its route if its lane was removed meanwhile. If the engine does not
+// answer, the message remains in the store.
 func (o *Operation) put(s *connector.Share, m *sms.Message) {
 	d := o.operations
 	ctx, done := context.WithTimeout(context.Background(), putTimeout)
@@ -133,5 +133,5 @@ func (o *Operation) put(s *connector.Share, m *sms.Message) {
 	}
 }
 
-// putTimeout is longer than the engine ever takes while it is running.
+// putTimeout is longer than a running engine ever takes.
 const putTimeout = time.Minute

@@ -20,7 +20,7 @@ import (
 // The changes that an operator can make to messages in the store.
 const (
 	DeleteMessages = "delete"
-	MoveMessages   = "move"  // to the queue of another out connector
+	MoveMessages   = "move"  // move the messages to the queue of another out connector
 	RetryMessages  = "retry" // route the messages again, and reset their attempts
 )
 
@@ -49,25 +49,23 @@ func (c *QueueChange) past() string {
 	return map[string]string{DeleteMessages: ResultDeleted, MoveMessages: ResultMoved, RetryMessages: ResultRetried}[c.What]
 }
 
-// ListStored returns the messages of the gateway's store that are selected, as the
-// function of that name does.
+// ListStored returns the selected messages of the gateway's store, like the function of that name.
 func (d *Operations) ListStored(s Selection, from uint64, limit int) (QueuePage, error) {
 	p, err := ListStored(d.keep.Index, s, from, limit)
 	p.Memory = !d.keep.Durable()
 	return p, err
 }
 
-// A changer changes messages that wait in a running gateway.
+// A changer changes waiting messages in a running gateway.
 type changer struct {
 	*Operations
 	change QueueChange
-	to     map[*found]*connector.Share // the new shares of messages that stay
+	to     map[*found]*connector.Share // new shares of messages that are not deleted
 	result map[*found]string
 }
 
-// ChangeStored changes messages with ids from from on, up to a limit, in the store and in the
-// lanes of a running gateway, and returns them with what was done to each. A message that is
-// under way is left alone. Changes are made one after the other.
+// ChangeStored changes up to limit selected messages whose id is at least from, in the store and in the lanes of a running
+// gateway, and returns them with their results. Messages under way are not changed. Changes run one after another.
 func (d *Operations) ChangeStored(
 	ctx context.Context, c QueueChange, s Selection, from uint64, limit int,
 ) (QueuePage, error) {
@@ -99,7 +97,7 @@ func (d *Operations) ChangeStored(
 	return p, nil
 }
 
-// mayBegin returns why nothing can be changed now.
+// mayBegin returns an error if nothing can be changed now.
 func (c *changer) mayBegin() error {
 	if !c.Operations.keep.Recovered() {
 		return errors.New(
@@ -179,7 +177,7 @@ func (c *changer) aim(f *found) bool {
 	return true
 }
 
-// deleteAside deletes messages that wait in no lane.
+// deleteAside deletes messages that are put aside.
 func (c *changer) deleteAside(all []*found) error {
 	for _, f := range all {
 		c.result[f] = ResultDeleted
@@ -192,8 +190,8 @@ func (c *changer) deleteAside(all []*found) error {
 	return c.Operations.sync()
 }
 
-// put gives messages to their new lanes, with their attempts forgotten. It stores that first,
-// because the lanes read the messages from the store.
+// put moves messages to their new lanes, and resets their attempts. It changes the store first, because the lanes read the
+// messages from the store.
 func (c *changer) put(all []*found) error {
 	shares := map[*connector.Share][]*found{}
 	for _, f := range all {
@@ -228,7 +226,7 @@ func (c *changer) put(all []*found) error {
 	return failed
 }
 
-// renew begins the time of a dead letter anew, in its record as well.
+// renew restarts the validity of a dead letter, also in its record.
 func (c *changer) renew(b *store.Batch, f *found) {
 	lane := keep.LaneName(c.to[f].Lane)
 	f.message.Expires = c.Operations.node.Clock.WallNow() + int64(c.Operations.node.Config().Receipts.CallbackValidity)
@@ -262,8 +260,7 @@ func (c *changer) enter(now int64, s *connector.Share, all []*found) {
 	}
 }
 
-// waitingOf returns what a lane knows of a message. The wall clock is ahead of the
-// engine's.
+// waitingOf returns the queue entry of a message. ahead is the difference between the wall clock and the engine's clock.
 func waitingOf(f *found, ahead int64) queue.Waiting {
 	m := f.message
 	w := queue.Waiting{
@@ -278,8 +275,8 @@ func waitingOf(f *found, ahead int64) queue.Waiting {
 	return w
 }
 
-// again returns what a lane knows of a message that it gets again. The wall clock may have gone back, and the
-// message does not wait for that.
+// again returns the queue entry of a message that returns to a lane. The message does not wait longer if the wall clock was
+// set back.
 func (c *changer) again(f *found, now int64) queue.Waiting {
 	w := waitingOf(f, c.Operations.node.Clock.Ahead())
 	w.Arrived = min(w.Arrived, now)
@@ -313,7 +310,7 @@ func (c *changer) log() {
 // loggedIDs is the maximum number of message ids in a log entry.
 const loggedIDs = 100
 
-// adoptNow is adopt for an operator who retries a receipt.
+// adoptNow adopts a receipt that an operator retries.
 func (c *changer) adoptNow(f *found) (result string, err error) {
 	result = ResultUnknown
 	c.receipts.Orphans.Read(f.id, func(m *sms.Message, size int) error {

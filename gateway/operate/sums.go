@@ -9,10 +9,10 @@ import (
 	"pmg/store"
 )
 
-// A QueueSum is the number of messages from one account that wait for one peer.
+// A QueueSum is the number of messages of one origin that wait for one peer.
 type QueueSum struct {
-	Connector string     `json:"connector,omitempty"` // the connector for which the messages wait
-	Receiver  string     `json:"receiver,omitempty"`  // the account for whose clients the messages wait
+	Connector string     `json:"connector,omitempty"` // connector that the messages wait for
+	Receiver  string     `json:"receiver,omitempty"`  // account whose clients the messages wait for
 	State     string     `json:"state"`
 	Account   string     `json:"account,omitempty"` // the account that submitted the messages; empty: an SMSC
 	From      string     `json:"from,omitempty"`    // the connector on which the messages arrived, if they have no account
@@ -21,8 +21,8 @@ type QueueSum struct {
 	Taken     int64      `json:"taken"`            // messages that the peer has accepted since the gateway's start
 }
 
-// QueueSums returns what waits in a running gateway, by peer and account. It reads no message.
-// now is the time by the engine's clock.
+// QueueSums returns the sums of waiting messages in a running gateway, by peer and account. It reads no messages. now is the
+// time by the engine's clock.
 func (d *Operations) QueueSums(now int64) (sums []QueueSum) {
 	wall := time.Unix(0, d.node.Clock.Wall(now)).UTC()
 	for _, l := range d.table.Lanes() {

@@ -17,11 +17,10 @@ import (
 	"pmg/store"
 )
 
-// errStopping is the error if the lanes cannot be used any more.
-var errStopping = errors.New("the gateway is stopping; what was not done yet stays as it is in the store")
+// errStopping is the error if the lanes are closed.
+var errStopping = errors.New("the gateway is stopping; the remaining messages are unchanged in the store")
 
-// wait runs f by Engine.Do and waits for its end. If it returns an error, f has not run, and will
-// not.
+// wait runs f by Engine.Do and waits for its end. After an error, f has not run, and never will.
 func (c *changer) wait(ctx context.Context, l *connector.Lane, f func(now int64)) error {
 	var claimed atomic.Bool
 	done := make(chan struct{})
@@ -46,8 +45,8 @@ func (c *changer) wait(ctx context.Context, l *connector.Lane, f func(now int64)
 	return nil
 }
 
-// withdraw takes messages out of the lanes in which they wait. It ends those that the change deletes,
-// and returns those that move to other lanes. For a message that is under way it sets a result.
+// withdraw withdraws messages from their lanes. It ends those that the change deletes, and returns those that move to other
+// lanes. It sets the result of messages under way.
 func (c *changer) withdraw(ctx context.Context, all []*found) (taken []*found, err error) {
 	w := &withdrawal{
 		changer: c, left: map[*found]bool{}, lanes: map[*connector.Lane][]*found{}, taken: map[*connector.Share][]*found{},
@@ -94,16 +93,16 @@ func (c *changer) withdraw(ctx context.Context, all []*found) (taken []*found, e
 	return taken, err
 }
 
-// A withdrawal takes messages out of lanes, one lane after the other.
+// A withdrawal withdraws messages from lanes, one lane after another.
 type withdrawal struct {
 	*changer
-	lanes map[*connector.Lane][]*found // messages by the lane that the store names
+	lanes map[*connector.Lane][]*found // messages by the lane in the store
 	left  map[*found]bool              // messages that were not found yet
 	taken map[*connector.Share][]*found
 }
 
-// giveBack returns messages to a lane as the store has them. It does not wait for the lane, because
-// the caller's context may have ended.
+// giveBack returns messages to a lane, as they are in the store. It does not wait for the lane, because the caller's context
+// may have ended.
 func (c *changer) giveBack(s *connector.Share, all ...*found) {
 	c.keep.Do(s.Lane, func(now int64) {
 		for _, f := range all {
@@ -112,7 +111,7 @@ func (c *changer) giveBack(s *connector.Share, all ...*found) {
 	})
 }
 
-// from takes messages out of a lane, by their places, or, with search, wherever they are.
+// from withdraws messages from a lane, at their places, or with search at any place.
 func (w *withdrawal) from(now int64, l *connector.Lane, all []*found, search bool) {
 	ahead := w.changer.Operations.node.Clock.Ahead()
 	ids := map[uint64]bool{}
@@ -145,7 +144,7 @@ func (w *withdrawal) from(now int64, l *connector.Lane, all []*found, search boo
 	}
 }
 
-// remove takes a message out of a share, if it waits there.
+// remove removes a message from a share, if it waits there.
 func (w *withdrawal) remove(now int64, l *connector.Lane, s *connector.Share, f *found, at queue.Waiting) {
 	m, ok := l.Queues.Remove(now, s, at)
 	if !ok {
@@ -163,8 +162,7 @@ func (w *withdrawal) remove(now int64, l *connector.Lane, s *connector.Share, f 
 	}
 }
 
-// deleted ends a message that was taken out of its lane, and releases it. m is nil where its body
-// is on disk.
+// deleted ends a message that was withdrawn from its lane, and releases it. m is nil if the body is only on disk.
 func (d *Operations) deleted(now int64, l *connector.Lane, f *found, m *sms.Message) {
 	if m == nil {
 		m = f.message
@@ -174,7 +172,7 @@ func (d *Operations) deleted(now int64, l *connector.Lane, f *found, m *sms.Mess
 	m.Release()
 }
 
-// deletedAside ends a message that waits in no lane. Its times are by the wall clock until then.
+// deletedAside ends a message that is put aside. Its times are by the wall clock until then.
 func (d *Operations) deletedAside(f *found) {
 	m := f.message
 	m.Arrived -= d.node.Clock.Ahead()
@@ -186,7 +184,7 @@ func (d *Operations) deletedAside(f *found) {
 	}
 }
 
-// leftAside records that a message is not put aside any more.
+// leftAside records that a message is no longer put aside.
 func (d *Operations) leftAside(f *found) {
 	if f.state.Aside == store.Orphan {
 		d.receipts.Orphans.Left(f.id)

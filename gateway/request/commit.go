@@ -6,11 +6,11 @@ import (
 	"pmg/store"
 )
 
-// commits wakes requests when the commits that they wait for have ended.
+// commits wakes requests when their commits have ended.
 type commits struct {
 	mu      sync.Mutex
-	waiting []*commit // in the order of their positions
-	failed  bool      // the last commit has failed: its changes may be in the store until the next commit
+	waiting []*commit // in order of their positions
+	failed  bool      // the last commit failed: the store may contain its changes until the next commit
 }
 
 // A commit is a pending commit. All requests that have written to its batch wait for it.
@@ -20,8 +20,7 @@ type commit struct {
 	err   error         // result, set before ended is closed
 }
 
-// wait returns the pending commit of a position. It is called while the batch is written, so the
-// commit has not ended.
+// wait returns the pending commit of a position. It must be called while the batch is written, before the commit can end.
 func (c *commits) wait(at store.Position) *commit {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -49,7 +48,7 @@ func (d *Requests) Committed(upTo store.Position, err error) {
 	c.waiting = c.waiting[:left]
 }
 
-// haveFailed reports whether changes of a failed commit may be in the store.
+// haveFailed reports whether the store may contain changes of a failed commit.
 func (c *commits) haveFailed() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -8,8 +8,7 @@ import (
 	"pmg/gateway/intake"
 )
 
-// turns keep the receipts of a message in the order of their arrival: a receipt is handled when the
-// previous one has ended.
+// turns handle the receipts of a message in order of arrival: a receipt waits until the previous one has ended.
 type turns struct {
 	seed maphash.Seed
 	of   [256]sync.Mutex
@@ -25,9 +24,8 @@ func (t *turns) wait(id []byte) (end func()) {
 	return m.Unlock
 }
 
-// Deliver takes in a message from a mobile, or a receipt, that an SMSC has brought by a request. It
-// returns the result after the message is stored. from is the source of this request, and has no
-// account.
+// Deliver accepts a message from a mobile, or a receipt, that an SMSC delivers by a request. It returns the result after the
+// message is stored. from is the source of this request, without an account.
 func (d *Requests) Deliver(from *connector.Source, fill Fill) Result {
 	g := d.newGroup(from, 1)
 	defer func() {

@@ -24,8 +24,8 @@ type group struct {
 	claim    func(*store.Batch, []Result)
 	results  []Result // results of the whole request
 	after    int64    // the request is not answered before this time
-	unread   []int    // indexes of messages that were not submitted
-	held     []string // keys in use by the whole request
+	unread   []int    // indexes of messages that could not be read
+	held     []string // keys that the whole request has reserved
 	endTurn  func()   // passes the turn to the next receipt of the message; nil: no turn is held
 
 	next   int // index of the group's first message
@@ -42,8 +42,7 @@ type keyed struct {
 	item Item
 }
 
-// newGroup makes the first group of a request with n messages. Their ids are in the order of arrival, whatever comes by other
-// ways.
+// newGroup makes the first group of a request with n messages. Their ids keep their order, whatever other messages arrive.
 func (d *Requests) newGroup(from *connector.Source, n int) *group {
 	g := &group{requests: d, from: from, results: make([]Result, n)}
 	g.acceptor = accept.New(d.keep, d.intake, d.receipts, 1, g)
@@ -85,7 +84,7 @@ func (d *Requests) submission(from *connector.Source, item *Item, r intake.Room)
 	}
 }
 
-// finish ends the group, whose messages are before message end. Then another group begins.
+// finish ends the group, whose messages come before index end. The next group begins there.
 func (g *group) finish(end int) {
 	g.goOn()
 	for i := g.next; i < end; i++ {
@@ -96,7 +95,7 @@ func (g *group) finish(end int) {
 	g.next, g.places, g.unread = end, 0, g.unread[:0]
 }
 
-// goOn stores the pending messages, and gives stored messages to their lanes.
+// goOn stores the pending messages, and queues the stored ones.
 func (g *group) goOn() {
 	if len(g.stores) > 0 {
 		code := keep.CodeOf(g.commit())
@@ -109,7 +108,7 @@ func (g *group) goOn() {
 	g.requests.pushAll(g.ready)
 	clear(g.stores)
 	clear(g.keyed)
-	g.stores, g.keyed, g.ready = g.stores[:0], g.keyed[:0], nil // the lanes have got the messages
+	g.stores, g.keyed, g.ready = g.stores[:0], g.keyed[:0], nil // the messages are queued
 }
 
 func (g *group) commit() error {
@@ -154,8 +153,8 @@ func (g *group) Go(_ int, work func(), then func(now int64, gone bool)) {
 // GoInOrder implements accept.Executor.
 func (g *group) GoInOrder(i int, work func(), then func(now int64, gone bool)) { g.Go(i, work, then) }
 
-// Wait implements accept.Executor: a request does not wait for room, because others would wait behind it on its connection, and
-// its client can come again.
+// Wait implements accept.Executor: a request does not wait for room, because others would wait behind it on its connection,
+// and its client can retry.
 func (g *group) Wait(int64, int, *intake.Submission) bool { return false }
 
 // Hold implements accept.Executor. The goroutine of a request waits.
@@ -183,7 +182,7 @@ func resultOf(o accept.Outcome) Result {
 	return Result{ID: o.ID, Code: o.Code, Step: o.Step, Why: o.Why, Parts: o.Parts, Parked: o.Parked}
 }
 
-// pushAll gives messages to their lanes in the order of their ids: all that follow each other for a lane together.
+// pushAll queues messages in order of their ids: consecutive messages for a lane together.
 func (d *Requests) pushAll(ready []keep.Accepted) {
 	slices.SortFunc(ready, func(a, b keep.Accepted) int { return cmp.Compare(a.Message.ID, b.Message.ID) })
 	for len(ready) > 0 {

@@ -7,9 +7,8 @@ import (
 	"pmg/sms"
 )
 
-// Preview runs the steps of intake on a message, and returns its outcome and the connector by which it would leave, ""
-// if it would be parked. Nothing stays of it but a place in the account's rate, so that nobody tries out numbers faster
-// than messages can be sent.
+// Preview runs the steps of intake on a message, and returns the outcome and the name of the connector that would send it, ""
+// if the message would be parked. It only counts in the account's rate, so that previews are not a faster way to try numbers.
 func (d *Requests) Preview(ctx context.Context, from *connector.Source, item Item) (r Result, to string) {
 	s := d.submission(from, &item, d.intake.NewIntake(1))
 	s.Preview = true

@@ -12,8 +12,8 @@ import (
 	"pmg/store"
 )
 
-// The store keeps the keys of requests (store.KindRequest) with what became of their messages, for as long as receipts are
-// known (receipts.keep). A value is
+// The store keeps the keys of requests (store.KindRequest) with the results of their messages, for as long as receipts are
+// matched (receipts.keep). A value is
 //
 //	+---------+---------+--------------------------------------+
 //	| version | payload | n × (id, code, parts, parked)        |
@@ -25,16 +25,16 @@ const (
 	resultBytes = 12
 )
 
-// MaxKey is the longest key of a request.
+// MaxKey is the maximum length of an idempotency key.
 const MaxKey = 255
 
 // Errors of requests with a key.
 var (
-	ErrUnderWay = errors.New("a request with this key is being carried out")
+	ErrUnderWay = errors.New("a request with this key is in progress")
 	ErrOther    = errors.New("another request had this key")
 )
 
-// keys are the keys of requests that are being carried out.
+// keys are the idempotency keys of requests in progress.
 type keys struct {
 	mu    sync.Mutex
 	under map[string]struct{}
@@ -62,11 +62,11 @@ func (k *keys) end(keys ...string) {
 	}
 }
 
-// keyOf returns a key as it is kept: each account has its own.
+// keyOf returns a key as it is stored, with the account's name.
 func keyOf(from *connector.Source, key string) string { return from.Account.SystemID + "\x00" + key }
 
-// known returns what became of a message that was submitted before with a key, or why the key cannot be used. If it
-// reports false, the key is the caller's until keys.end.
+// known returns the earlier result for a key, or the reason why the key cannot be used. If it reports false, the key is
+// reserved for the caller until keys.end.
 func (d *Requests) known(key string, payload [sha256.Size]byte) (Result, bool) {
 	if !d.keys.begin(key) {
 		return Result{Err: ErrUnderWay}, true
@@ -84,10 +84,10 @@ func (d *Requests) known(key string, payload [sha256.Size]byte) (Result, bool) {
 	return results[0], true
 }
 
-// SubmitOnce is SubmitAll for a request that may come again with its key, which is the account's own: then repeated is true,
-// and nothing is submitted a second time. payload is a hash of what the request asks for. A request of which no
-// message was accepted may come again as if it had not come. All of its messages are in one commit, and are submitted whether its
-// client is gone or not, so that it hears of all when it comes again.
+// SubmitOnce submits messages like SubmitAll, for a request with an idempotency key, which belongs to the account. repeated
+// means that the request was submitted before, and nothing is submitted again. payload is a hash of the request's content. A
+// request without any accepted message may be repeated as if it were new. All its messages are in one commit, and are
+// submitted even if the client disconnects, so that a repeated request gets all results.
 func (d *Requests) SubmitOnce(
 	ctx context.Context, from *connector.Source, key string, payload [sha256.Size]byte, w Work,
 ) (repeated bool, err error) {
@@ -112,7 +112,7 @@ func (d *Requests) SubmitOnce(
 	return true, nil
 }
 
-// claimKey adds the results of the messages of a key to a batch.
+// claimKey adds the results of a key's messages to a batch.
 func (d *Requests) claimKey(b *store.Batch, key string, payload [sha256.Size]byte, results []Result) {
 	today := store.DayOf(d.node.Clock.Wall(d.node.Clock.Now()))
 	b.Claim(store.KindRequest, []byte(key), appendResults(payload, results), today)
@@ -137,8 +137,8 @@ func (d *Requests) earlier(key string, payload [sha256.Size]byte) ([]Result, err
 	return readResults(value, payload)
 }
 
-// readResults reads what appendResults has appended, for a request that asks for what payload is the hash of. Nothing
-// stands for messages that could not be stored.
+// readResults reads results that appendResults has written, for a request with a payload hash. Messages that could not be
+// stored have no result.
 func readResults(value []byte, payload [sha256.Size]byte) ([]Result, error) {
 	if len(value) == 0 {
 		return nil, nil

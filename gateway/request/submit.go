@@ -16,7 +16,7 @@ import (
 	"pmg/store"
 )
 
-// Requests take in the messages of requests. It is safe for concurrent use.
+// Requests accepts the messages of requests. It is safe for concurrent use.
 type Requests struct {
 	node     *node.Node
 	keep     *keep.Keeper
@@ -47,7 +47,7 @@ type Result struct {
 	Parked bool      // the message has no route, and an operator will decide
 
 	Repeated bool  // the message was submitted before with the same key, and this is the earlier result
-	Err      error // why the key cannot be used, or that the client is gone; then the other fields are not used
+	Err      error // reason why the key cannot be used, or that the client has disconnected; then the other fields are not set
 }
 
 // A Fill sets the fields of a message that a request submits. Times are by the wall clock.
@@ -67,13 +67,13 @@ type Item struct {
 type Work struct {
 	N      int                        // number of messages
 	Item   func(i int) (Item, bool)   // reads message i; false: the message cannot be submitted
-	Became func(i int, result Result) // called with the result of each submitted message, in their order
+	Became func(i int, result Result) // is called with the result of each submitted message, in order
 }
 
-// Submit runs the steps of intake on the messages of a request, and returns the outcome of each
-// when the accepted ones are stored. from is the source of this request. Submit waits for the
-// account's rate until ctx ends. When ctx ends, the client is gone: further messages are not
-// submitted, and their results have an Err. Messages that were already accepted are still stored.
+// Submit runs the steps of intake on the messages of a request, and returns the outcomes after the accepted ones are stored.
+// from is the source of this request. Submit waits for the account's rate until ctx ends, which means that the client has
+// disconnected: further messages are not submitted, and their results have an Err. Messages that were already accepted are
+// still stored.
 func (d *Requests) Submit(ctx context.Context, from *connector.Source, items []Item) []Result {
 	results := make([]Result, len(items))
 	d.SubmitAll(ctx, from, Work{
@@ -89,10 +89,10 @@ func (d *Requests) SubmitAll(ctx context.Context, from *connector.Source, w Work
 	d.submit(ctx, from, w, nil)
 }
 
-// How a request with many messages leaves room for those of others.
+// Limits by which a request with many messages leaves room for other requests.
 const (
-	atOnce = 64 // number of short messages that one commit contains and that are given to lanes together
-	inARow = 8  // number of short messages that are handled before other goroutines get their turn
+	atOnce = 64 // short messages that one commit contains and that are queued together
+	inARow = 8  // short messages that are handled before other goroutines run
 )
 
 // submit implements Submit. claim may be nil. Otherwise it adds to the batch that stores the
@@ -119,7 +119,7 @@ func (d *Requests) submit(ctx context.Context, from *connector.Source, w Work, c
 	d.pause(ctx, g.after)
 }
 
-// changes returns what makes a message of a fill, with the times of the engine's clock.
+// changes returns a function that makes a message of a fill, with the times of the engine's clock.
 func (d *Requests) changes(fill Fill) func(int64, *sms.Message) sms.Code {
 	return func(_ int64, m *sms.Message) sms.Code {
 		code := fill(m)
@@ -134,7 +134,7 @@ func (d *Requests) changes(fill Fill) func(int64, *sms.Message) sms.Code {
 	}
 }
 
-// push gives messages to a lane. If the engine is closed, they are in the store, or lost with the rest of memory.
+// push queues messages in a lane. If the engine is closed, they remain in the store, or are lost with the memory.
 func (d *Requests) push(l *connector.Lane, some []keep.Accepted) {
 	ok := d.keep.Do(l, func(now int64) {
 		for _, a := range some {
@@ -150,7 +150,7 @@ func (d *Requests) push(l *connector.Lane, some []keep.Accepted) {
 	}
 }
 
-// pause waits for the time before which the account's rate has nothing answered.
+// pause waits until the account's rate allows an answer.
 func (d *Requests) pause(ctx context.Context, until int64) {
 	wait := until - d.node.Clock.Now()
 	if until == 0 || wait <= 0 {

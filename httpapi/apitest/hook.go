@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// A Hook is a server of a client that is called. It answers 200 until the test says otherwise.
+// A Hook is the server of a webhook. It answers 200 until the test sets another answer.
 type Hook struct {
 	URL string
 

@@ -167,7 +167,7 @@ func (e *engine) end() {
 
 func (e *engine) run() {
 	defer close(e.ended)
-	tick := time.NewTicker(5 * time.Millisecond) // pauses end, and messages become due
+	tick := time.NewTicker(5 * time.Millisecond) // for pauses that end, and messages that become due
 	defer tick.Stop()
 	for {
 		e.mu.Lock()
@@ -197,7 +197,7 @@ func (e *engine) run() {
 func (e *engine) dispatch(l *connector.Lane, now int64) {
 	for {
 		slot, _ := l.Next(now)
-		if slot == nil || slot.Outlet == nil { // nobody connects
+		if slot == nil || slot.Outlet == nil { // no outlet takes the lane's messages
 			break
 		}
 		slot.Outlet.Courier.Give(now, slot)
@@ -223,7 +223,7 @@ func (c *SMSC) Give(_ int64, s *connector.Slot) { c.given <- s }
 // Quiet implements connector.Courier.
 func (*SMSC) Quiet(int64) {}
 
-// A Taken is a message that the SMSC has, and has not answered.
+// A Taken is a message that the SMSC has received and not answered.
 type Taken struct {
 	Message *sms.Message
 	smsc    *SMSC
@@ -268,13 +268,13 @@ func (c *SMSC) Accept(id string) {
 	c.Take().Answer(sms.OK, 0, id)
 }
 
-// Refuse refuses the next message for good.
+// Refuse permanently refuses the next message.
 func (c *SMSC) Refuse() {
 	c.site.t.Helper()
 	c.Take().Answer(sms.BadDestination, 11, "")
 }
 
-// Receipt brings the receipt of a message that the SMSC has accepted with an id.
+// Receipt delivers the receipt of a message that the SMSC has accepted with an id.
 func (c *SMSC) Receipt(id string, state sms.State) {
 	c.site.t.Helper()
 	c.brings(func(m *sms.Message) sms.Code {
@@ -283,7 +283,7 @@ func (c *SMSC) Receipt(id string, state sms.State) {
 	})
 }
 
-// Deliver brings a message from a mobile.
+// Deliver delivers a message from a mobile.
 func (c *SMSC) Deliver(text string) {
 	c.site.t.Helper()
 	c.brings(func(m *sms.Message) sms.Code {
@@ -299,12 +299,12 @@ func (c *SMSC) brings(fill func(*sms.Message) sms.Code) {
 	c.site.t.Helper()
 	from := &connector.Source{Connector: c.connector, Origin: c.site.Gateway.Node.Origins.Of("", c.connector.Name)}
 	if r := c.site.Gateway.Requests.Deliver(from, fill); r.Code != sms.OK {
-		c.site.t.Errorf("what the SMSC brings is not taken: %+v", r)
+		c.site.t.Errorf("a delivery of the SMSC is not accepted: %+v", r)
 	}
 }
 
-// YAML returns a configuration: rows of accounts, options of the connectors api, which takes requests, and operator, and routes;
-// none of these leads everything to the operator.
+// YAML returns a configuration: rows of accounts, options of the connectors api, which takes requests, and operator, and
+// routes. Without routes all messages go to the operator.
 func YAML(accounts, api, operator, routes string) string {
 	if routes == "" {
 		routes = "{to: operator}"

@@ -9,27 +9,27 @@ import (
 	"pmg/connector"
 )
 
-// Bounds on the bodies that are read at the same time.
+// Limits of the bodies that are read at the same time.
 const (
-	most  = 256 << 20 // octets of all bodies: a quarter of limits.memory, and half of the octets that messages may take
-	small = 64 << 10  // octets that each may have: the number of connections bounds how many these are
-	large = 1 << 20   // octets from which on bodies take turns to be parsed
+	most  = 256 << 20 // octets of all bodies, unless limits.memory is small
+	small = 64 << 10  // octets that each body may have in any case: the number of connections limits these
+	large = 1 << 20   // octets from which on bodies are parsed in turn
 )
 
 // Errors of bodies that were not read.
 var (
-	ErrFull  = errors.New("there is no room for the body now")
+	ErrFull  = errors.New("too many bodies are being read")
 	ErrLarge = errors.New("the body is too large")
 )
 
 // A Room bounds the octets of bodies. It is safe for concurrent use.
 type Room struct {
 	memory  *connector.Memory
-	parsing chan struct{} // holds one element for each large body that is parsed: half of the processors stay free
+	parsing chan struct{} // has an element for each large body that is being parsed: half of the processors stay free
 
 	mu   sync.Mutex
 	used int64
-	by   map[string]int64 // accounts
+	by   map[string]int64 // octets by account
 }
 
 // NewRoom returns a room whose octets are counted in memory.
@@ -38,23 +38,24 @@ func NewRoom(memory *connector.Memory) *Room {
 	return &Room{memory: memory, parsing: make(chan struct{}, places), by: map[string]int64{}}
 }
 
-// A Claim is the memory that a request uses of a room. It is not safe for concurrent use.
+// A Claim is the memory of a room that a request has reserved. It is not safe for concurrent use.
 type Claim struct {
 	room    *Room
 	account string
 	octets  int64
 }
 
-// Largest returns the possible size of a body that may have most octets: a body that is larger than an account's part never fits.
+// Largest returns the possible size of a body of a kind that may have most octets: a body above an account's share is never
+// read.
 func (r *Room) Largest(most int64) int64 { return min(most, max(r.all()/2-1, small-1)) }
 
-// all returns how many octets all bodies may have.
+// all returns the limit of octets for all bodies.
 func (r *Room) all() int64 { return min(most, r.memory.Limit()/2) }
 
-// Claim returns a claim of an account; "" is for clients who have not logged in. The caller releases the claim.
+// Claim returns an empty claim of an account; "" is for clients without a login. The caller releases the claim.
 func (r *Room) Claim(account string) *Claim { return &Claim{room: r, account: account} }
 
-// Take takes n octets more. It reports false if there is no room: an account may have half of the room that others leave.
+// Take reserves n more octets. It reports false if there is no room: an account may have half of the room that others leave.
 func (c *Claim) Take(n int64) bool {
 	r := c.room
 	r.mu.Lock()
@@ -72,7 +73,7 @@ func (c *Claim) Take(n int64) bool {
 	return true
 }
 
-// Release gives back the octets of the claim.
+// Release returns the octets of the claim.
 func (c *Claim) Release() {
 	r := c.room
 	r.mu.Lock()

@@ -138,7 +138,7 @@ func TestKannel(t *testing.T) {
 	r.want(send+login+"+alice+46700000002&text=hello"+dlr, "", "202 0: Accepted for delivery")
 	r.takes("a1", "1234", "46700000001", "hello")
 	r.takes("a2", "1234", "46700000002", "hello")
-	if text := r.Log.String(); !strings.Contains(text, "receivers of a request were left out") || !strings.Contains(text, `"receivers":1`) {
+	if text := r.Log.String(); !strings.Contains(text, "receivers of a request were omitted") || !strings.Contains(text, `"receivers":1`) {
 		t.Error(text)
 	}
 	r.want("POST /cgi-bin/sendsms", login+"&text=by+form", "202 0: Accepted for delivery", form)

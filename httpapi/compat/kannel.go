@@ -16,7 +16,7 @@ import (
 	"pmg/sms"
 )
 
-// A Dialects answers requests in the forms of other gateways.
+// Dialects answer requests in the forms of other gateways.
 type Dialects struct {
 	rooms    Rooms
 	webhooks *webhook.Service
@@ -60,8 +60,8 @@ func (c *Dialects) KannelRoutes(l *server.Listener, m *http.ServeMux) {
 	}
 }
 
-// mayAct reports whether a request has a method with which the clients of Kannel and Jasmin send. With others, a monitor
-// that looks (HEAD) or a browser that asks before it sends (OPTIONS) would submit the message.
+// mayAct reports whether a request has a method that clients of Kannel and Jasmin send messages with. Otherwise the HEAD of a
+// monitor or the OPTIONS of a browser would submit a message.
 func mayAct(r *http.Request) bool { return r.Method == http.MethodGet || r.Method == http.MethodPost }
 
 // sendsms answers a request of Kannel's sendsms.
@@ -110,14 +110,14 @@ func (h *handler) sendsms() {
 	h.submitAll(orders, kannel.Answer)
 }
 
-// leftOut logs, at a limited rate, that a request has receivers that are no numbers: the answer to the client
-// does not report them.
+// leftOut logs, at a limited rate, that a request has receivers that are not numbers, because the answer to the client does
+// not report them.
 func (h *handler) leftOut(receivers []string) {
 	if len(receivers) > 0 && h.dialects.rooms.Node.Repeats.First("left out: "+h.x.Account.SystemID) {
 		h.dialects.rooms.Node.Log.Warn().Str("account", h.x.Account.SystemID).Str("connector", h.x.Connector.Name).
 			Int("receivers", len(receivers)).
 			Msg(
-				"receivers of a request were left out because they are no numbers, as Kannel does: the client must send " +
+				"receivers of a request were omitted, as by Kannel, because they are not numbers: the client must send " +
 					"digits, with + in front or without",
 			)
 	}
@@ -137,7 +137,7 @@ func (h *handler) submitAll(orders []httpsms.Order, answer func([]httpsms.Result
 	}
 	a := answer(results)
 	cut := slices.ContainsFunc(results, func(r httpsms.Result) bool { return r.Code == sms.Undecided })
-	if cut { // each answer that these clients know would say more than is known
+	if cut { // there is no answer in these dialects for an unknown outcome
 		a = &httpsms.Answer{Status: http.StatusGatewayTimeout}
 	} else {
 		h.x.Answer(a)
@@ -154,13 +154,13 @@ func (h *handler) submitAll(orders []httpsms.Order, answer func([]httpsms.Result
 	}
 }
 
-// answered answers a request that submits nothing.
+// answered answers a request that does not submit anything.
 func (h *handler) answered(a *httpsms.Answer) {
 	h.x.Answer(a)
 	h.x.LogRequest(httpsms.Submit, nil, a.Status, httpsms.Result{})
 }
 
-// maxStranger is how many octets a body may have in which the credentials are, or none.
+// maxStranger is the maximum size of a body before the login, which it may contain.
 const maxStranger = 256 << 10
 
 // request reads the body of a request for a dialect, of most octets at most, and of fewer before a login.
@@ -184,7 +184,7 @@ func unread(err error, large, full, broken *httpsms.Answer) *httpsms.Answer {
 	return broken
 }
 
-// later returns an answer that says when the request may come again.
+// later returns an answer with the time after which the client may retry.
 func later(a *httpsms.Answer) *httpsms.Answer {
 	a.Header = append(a.Header, [2]string{"Retry-After", "5"})
 	return a
@@ -196,7 +196,7 @@ func (h *handler) notCalled(url string) {
 		h.dialects.rooms.Node.Log.Warn().Str("account", h.x.Account.SystemID).Str("connector", h.x.Connector.Name).
 			Str("url", httpcall.WithoutQuery(url)).
 			Msg(
-				"a message was refused because its URL may not be called: add what it begins with to callback_urls of " +
+				"a message was refused because its URL may not be called: add the beginning of the URL to callback_urls of " +
 					"the account, or set callbacks: public",
 			)
 	}

@@ -9,7 +9,7 @@ import (
 	"pmg/gateway/request"
 )
 
-// Rooms are what the interfaces of other gateways need of this one.
+// Rooms are the parts of a gateway that the interfaces of other gateways use.
 type Rooms struct {
 	Node      *node.Node
 	Logins    Logins

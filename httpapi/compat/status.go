@@ -32,7 +32,7 @@ type Status struct {
 	rooms     Rooms
 	began     int64
 	addresses func(*connector.Connector) []netip.AddrPort
-	reached   func(*connector.Connector) int64 // since when an SMSC that is called by HTTP is reachable; 0: it is not reachable
+	reached   func(*connector.Connector) int64 // returns since when an HTTP connector's SMSC is reachable; 0: it is not
 }
 
 // NewStatus returns a Status of a gateway.
@@ -42,13 +42,13 @@ func NewStatus(
 	return &Status{rooms: rooms, began: rooms.Node.Clock.Now(), addresses: addresses, reached: reached}
 }
 
-// read returns the figures of the gateway as those of a bearerbox: connectors to SMSCs are its smscs, listeners of requests
-// its boxes. Messages and receipts for clients wait in one queue.
+// read returns the figures of the gateway in Kannel's terms: connectors to SMSCs are its smscs, HTTP listeners its boxes.
+// Messages and receipts for clients are in one queue.
 func (v *Status) read() *kannel.Status {
 	rooms, now := &v.rooms, v.rooms.Node.Clock.Now()
 	s := &kannel.Status{
 		Version: kannel.Version, State: "running", Uptime: time.Duration(now - v.began),
-		Stored: -1, ReportsWaited: -1, // the receipts that may still come are on disk, and are not counted
+		Stored: -1, ReportsWaited: -1, // expected receipts are on disk, and are not counted
 	}
 	switch {
 	case rooms.Node.Draining():
@@ -106,7 +106,7 @@ func (v *Status) smsc(now int64, c *connector.Connector) *kannel.SMSC {
 	return s
 }
 
-// stateOf returns the state of a connector as Kannel names it, or the time since when it is online.
+// stateOf returns Kannel's name for the state of a connector, or the time since when it is online.
 func (v *Status) stateOf(now int64, c *connector.Connector) (state string, online time.Duration) {
 	var since int64
 	c.Links(func(l *connector.Link) {

@@ -3,7 +3,7 @@
 //
 // # Start reading
 //
-// conns.go (who may have connections), deadline.go.
+// conns.go (limits of connections), deadline.go.
 package conns
 
 import (
@@ -14,9 +14,9 @@ import (
 	"time"
 )
 
-// A Table is the connections of a listener. It is safe for concurrent use.
+// A Table contains the connections of a listener. It is safe for concurrent use.
 type Table struct {
-	limit func() int // of connections
+	limit func() int // returns the limit of connections
 
 	mu       sync.Mutex
 	open     map[*Conn]struct{}
@@ -46,7 +46,7 @@ type Conn struct {
 	closed  bool
 }
 
-// Len returns how many connections are open.
+// Len returns the number of open connections.
 func (t *Table) Len() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -57,9 +57,9 @@ func (t *Table) Len() int {
 // is no tenth for others.
 func share(limit int) int { return limit - limit/10 }
 
-// Enter adds a connection of a host; host is not valid if it is not known yet. If the host has its share, the
-// connection replaces an idle one of the host. If the table is full, it replaces an idle one of the account
-// or host that has most. Enter returns nil if no such connection is idle.
+// Enter adds a connection of a host; host is not valid if it is not known yet. If the host has reached its share, the
+// connection replaces an idle one of the host. If the table is full, it replaces an idle one of the account or host with most
+// connections. Enter returns nil if none of these is idle.
 func (t *Table) Enter(c net.Conn, host netip.Addr) *Conn {
 	t.mu.Lock()
 	limit, replaced := t.limit(), (*Conn)(nil)
@@ -95,8 +95,8 @@ func (t *Table) longestIdle(match func(*Conn) bool) *Conn {
 	return nil
 }
 
-// ofLargest returns the connection that has been idle for longest among those of the account, or host without
-// a login, that has most. Connections whose clients a proxy has not named yet do not count.
+// ofLargest returns the longest idle connection of the account, or host without a login, with most connections. Connections
+// whose client is not known from the PROXY header yet do not count.
 func (t *Table) ofLargest() (found *Conn) {
 	most := 0
 	for e := t.idle.Front(); e != nil; e = e.Next() {
@@ -112,7 +112,7 @@ func (t *Table) ofLargest() (found *Conn) {
 	return found
 }
 
-// From records the host of a connection when it becomes known. It reports false if the host already has its share.
+// From records the host of a connection when it becomes known. It reports false if the host has reached its share.
 func (c *Conn) From(host netip.Addr) bool {
 	t := c.table
 	t.mu.Lock()
@@ -126,8 +126,8 @@ func (c *Conn) From(host netip.Addr) bool {
 	return true
 }
 
-// LogIn records the account of a connection. It reports false if the account already has its share, and none
-// of its other connections is idle: then the connection must be closed after its request.
+// LogIn records the account of a connection. It reports false if the account has reached its share, and none of its other
+// connections is idle: then the connection must be closed after its request.
 func (c *Conn) LogIn(account string) bool {
 	t := c.table
 	t.mu.Lock()
@@ -149,14 +149,14 @@ func (c *Conn) LogIn(account string) bool {
 	return !over || replaced != nil
 }
 
-// Work records that a request is served.
+// Work records that a request begins.
 func (c *Conn) Work() {
 	c.table.mu.Lock()
 	defer c.table.mu.Unlock()
 	c.unrest()
 }
 
-// Rest records that the next request is awaited.
+// Rest records that a request has ended.
 func (c *Conn) Rest() {
 	c.Await(true)
 	c.table.mu.Lock()

@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// A deadline is the time limit for reading octets. While a header or body is awaited, the deadline is not after limit.
+// A deadline is the read deadline of a connection. While a header or body is awaited, it is not after limit.
 type deadline struct {
 	mu     sync.Mutex
-	wanted time.Time // zero: none
+	wanted time.Time // deadline that was set; zero: none
 	limit  time.Time // zero: none
 	awaits bool
 }
@@ -37,7 +37,7 @@ func (d *deadline) until() time.Time {
 	return d.wanted
 }
 
-// Await records whether a header or body is awaited, rather than that a client hangs up.
+// Await records whether a header or body is awaited; otherwise reads only notice a disconnect.
 func (c *Conn) Await(awaits bool) {
 	d := &c.reads
 	d.mu.Lock()
@@ -56,7 +56,7 @@ func (c *Conn) limitTo(limit time.Time) {
 	_ = c.Conn.SetReadDeadline(d.until())
 }
 
-// Stop gives the headers and bodies that have not come so long.
+// Stop limits the time for incomplete headers and bodies.
 func (t *Table) Stop(patience time.Duration) {
 	t.mu.Lock()
 	t.stop = time.Now().Add(patience)

@@ -19,20 +19,19 @@ import (
 	"pmg/sms"
 )
 
-// A courier calls an SMSC by the options that are in force. Its worker is the courier of the connector's lane: each
-// slot is a call that may be under way.
+// A courier calls an SMSC with fixed options. Its worker is the courier of the connector's lane: each slot is a call.
 type courier struct {
 	smsc   *SMSC
 	form   *smsc.SMSC
 	sender *httpcall.Sender
-	tokens *tokens // nil: calls need none
+	tokens *tokens // nil: calls need no token
 	window int
-	lost   chan string // why nothing can be sent
-	works  atomic.Bool // the SMSC has taken a message since
+	lost   chan string // the reason why messages cannot be sent
+	works  atomic.Bool // the SMSC has accepted a message
 	worker *worker.Worker
 }
 
-// newCourier returns how the SMSC of a connector is called.
+// newCourier returns a courier with the present options of a connector.
 func newCourier(v *SMSC) (*courier, error) {
 	cfg := v.connector.Config()
 	c, problems := cfg.SMSC()
@@ -57,13 +56,13 @@ func newCourier(v *SMSC) (*courier, error) {
 	return w, nil
 }
 
-// close closes the connections that wait for another call.
+// close closes the idle connections.
 func (w *courier) close() {
 	w.sender.Close()
 	w.tokens.close()
 }
 
-// try returns why messages cannot be sent now, or an empty string.
+// try returns the reason why messages cannot be sent now, or "".
 func (w *courier) try(ctx context.Context) (why string) {
 	if why = w.sender.Try(ctx, w.form.Address()); why != "" {
 		return w.form.Address().Host + " " + why
@@ -72,7 +71,7 @@ func (w *courier) try(ctx context.Context) (why string) {
 	return why
 }
 
-// lose records why nothing can be sent.
+// lose records the reason why messages cannot be sent.
 func (w *courier) lose(why string) {
 	select {
 	case w.lost <- why:
@@ -93,7 +92,8 @@ func (w *courier) carry(slots []*connector.Slot) {
 	w.worker.Report(one)
 }
 
-// send sends the message of a slot. It reports unsent if the SMSC has not accepted the message, and nothing can be sent now.
+// send sends the message of a slot. unsent means that the SMSC has not accepted the message, and that messages cannot be sent
+// now.
 func (w *courier) send(s *connector.Slot) (unsent bool, a sms.Answer) {
 	rooms, m := &w.smsc.rooms, s.Leaving()
 	s.Sent = rooms.Node.Clock.Now()
@@ -138,7 +138,7 @@ func (w *courier) send(s *connector.Slot) (unsent bool, a sms.Answer) {
 	return w.judge(&t)
 }
 
-// An attempt is a call that a message was sent by.
+// An attempt is a call with a message, and its answer.
 type attempt struct {
 	message *sms.Message
 	number  uint32
@@ -154,7 +154,7 @@ func (w *courier) call(m *sms.Message, v *smsc.Values) attempt {
 	return attempt{m, number, v.Token, w.sender.Send(w.smsc.group, request)}
 }
 
-// wallOf returns a time of the engine's clock by the wall clock; 0 stays 0.
+// wallOf converts a time of the engine's clock to the wall clock; 0 stays 0.
 func wallOf(ahead, t int64) int64 {
 	if t == 0 {
 		return 0
@@ -162,7 +162,7 @@ func wallOf(ahead, t int64) int64 {
 	return t + ahead
 }
 
-// judge returns the outcome of a message that follows from the answer.
+// judge returns the outcome of a message from the SMSC's answer.
 func (w *courier) judge(t *attempt) (unsent bool, a sms.Answer) {
 	m, answer := t.message, &t.answer
 	if answer.Status == 0 {
@@ -188,7 +188,7 @@ func (w *courier) judge(t *attempt) (unsent bool, a sms.Answer) {
 			w.smsc.rooms.Node.Log.Warn().Str("connector", w.smsc.connector.Name).Str("id", sms.FormatID(m.ID)).
 				Int("status", answer.Status).
 				Msg(
-					"the SMSC's answer to a message fits none of answers, so that on_unknown decides: the pdu log " +
+					"the SMSC's answer to a message matches none of answers, so that on_unknown decides: the pdu log " +
 						"has its beginning",
 				)
 		}
@@ -200,7 +200,7 @@ func (w *courier) judge(t *attempt) (unsent bool, a sms.Answer) {
 	return false, a
 }
 
-// longestPause bounds for how long an SMSC may ask not to be called.
+// longestPause is the limit of the pause that an SMSC may ask for.
 const longestPause = 5 * time.Minute
 
 // begins writes a call to the pdu log, and returns its number.

@@ -1,5 +1,5 @@
-// Package httpsmsc is the client of SMSCs that are called by HTTP: it sends a lane's messages, keeps the tokens that calls
-// need, and takes the receipts and messages from mobiles that an SMSC brings.
+// Package httpsmsc is the client of SMSCs with an HTTP API: it sends a lane's messages, manages the tokens of calls, and
+// accepts the receipts and messages from mobiles that an SMSC delivers by callbacks.
 //
 // # Start reading
 //

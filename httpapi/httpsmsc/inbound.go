@@ -13,8 +13,8 @@ import (
 	"pmg/sms"
 )
 
-// Routes adds the paths at which SMSCs that are called by HTTP bring receipts and messages from mobiles. of
-// returns the SMSC of a connector, nil if the connector has none.
+// Routes adds the paths of the callbacks by which SMSCs deliver receipts and messages from mobiles. of returns the SMSC of a
+// connector, nil if the connector has none.
 func Routes(l *server.Listener, m *http.ServeMux, of func(connector string) *SMSC) {
 	for _, kind := range []string{smsc.Receipts, smsc.Inbound} {
 		m.HandleFunc(smsc.Path("{connector}", kind), func(w http.ResponseWriter, r *http.Request) {
@@ -36,11 +36,11 @@ func callback(x *server.Exchange, v *SMSC, name, kind string) {
 	if !c.Admits(r, x.Conn.Remote.Addr()) {
 		if v.rooms.Node.Repeats.First("callback: " + name) {
 			v.rooms.Node.Log.Warn().Str("connector", name).Stringer("remote", x.Conn.Remote).Msg(
-				"a callback of an SMSC was refused: it does not show callbacks.secret, or comes from another " +
+				"a callback of an SMSC was refused: it lacks callbacks.secret, or comes from another " +
 					"address than callbacks.networks",
 			)
 		}
-		refuses(x, http.StatusForbidden, "it does not show the secret, or comes from another address")
+		refuses(x, http.StatusForbidden, "the secret is missing or wrong, or the address is not in callbacks.networks")
 		return
 	}
 	var err error
@@ -48,7 +48,7 @@ func callback(x *server.Exchange, v *SMSC, name, kind string) {
 		refuses(x, http.StatusServiceUnavailable, "too many large bodies are being read")
 		return
 	} else if err != nil {
-		refuses(x, http.StatusRequestEntityTooLarge, "its body is too large, or does not end")
+		refuses(x, http.StatusRequestEntityTooLarge, "the body is too large, or incomplete")
 		return
 	}
 	k := c.ReadCallback(r)

@@ -28,7 +28,7 @@ type Lanes interface {
 	LaneOf(c *connector.Connector) *connector.Lane
 }
 
-// Links records whether an SMSC can be reached, and says how long to wait after a failure.
+// Links records whether an SMSC can be reached, and returns the pause after a failure.
 type Links interface {
 	ConnectFailed(now int64, i *connector.Instance, err error) (rest time.Duration)
 	Reached(now int64, c *connector.Connector)
@@ -51,7 +51,7 @@ type Receipts interface {
 	RecordAnswer(o *receipts.SMSC, c *config.Connector, m *sms.Message, id []byte)
 }
 
-// A Deliverer takes in the MO messages and receipts that an SMSC brings.
+// A Deliverer accepts the MO messages and receipts that an SMSC delivers.
 type Deliverer interface {
 	Deliver(from *connector.Source, fill request.Fill) request.Result
 }

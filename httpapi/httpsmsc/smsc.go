@@ -22,18 +22,18 @@ type SMSC struct {
 	engine    worker.Engine
 	connector *connector.Connector
 	lane      *connector.Lane
-	instance  *connector.Instance // counts the attempts that failed
+	instance  *connector.Instance // counts the failed attempts
 	log       *server.Log
-	again     chan bool // ends a rest; true: other options are in force
+	again     chan bool // ends a pause; true: the options have changed
 	current   atomic.Pointer[courier]
-	since     atomic.Int64  // since when the way to the SMSC is open, by the engine's clock; 0: the way is closed
-	group     *worker.Group // of all calls
+	since     atomic.Int64  // time by the engine's clock since when the SMSC is reachable; 0: it is not reachable
+	group     *worker.Group // group of all calls
 }
 
 // ReachedAt returns since when the SMSC is reachable, by the engine's clock; 0: it is not reachable.
 func (v *SMSC) ReachedAt() int64 { return v.since.Load() }
 
-// New begins to reach the SMSC of a connector.
+// New begins to call the SMSC of a connector.
 func New(ctx context.Context, rooms Rooms, engine worker.Engine, c *connector.Connector) (*SMSC, error) {
 	v := &SMSC{
 		rooms: rooms, engine: engine, connector: c, lane: rooms.Lanes.LaneOf(c), instance: c.Acquire(),
@@ -74,7 +74,7 @@ func (v *SMSC) Wake(changed bool) {
 	}
 }
 
-// keep tries the SMSC, and opens and shuts the way to it, until the gateway ends.
+// keep checks the SMSC, and opens and shuts its lane, until the gateway ends.
 func (v *SMSC) keep() {
 	for v.group.Err() == nil {
 		w := v.current.Load()
@@ -117,12 +117,12 @@ func (v *SMSC) rest(w *courier, why string) (changed bool) {
 	return changed
 }
 
-// renew makes a client with the options in force. The options were checked; if they cannot be used
-// nevertheless, the earlier ones stay in use.
+// renew makes a courier with the present options. The options were checked; if they cannot be used nevertheless, the earlier
+// ones stay in use.
 func (v *SMSC) renew() {
 	w, err := newCourier(v)
 	if err != nil {
-		v.rooms.Node.Log.Error().Err(err).Str("connector", v.connector.Name).Msg("the options of before stay in force")
+		v.rooms.Node.Log.Error().Err(err).Str("connector", v.connector.Name).Msg("the earlier options stay in force")
 		return
 	}
 	v.current.Swap(w).close()
@@ -131,7 +131,7 @@ func (v *SMSC) renew() {
 // open opens the lane.
 func (v *SMSC) open(w *courier) {
 	select {
-	case <-w.lost: // of an earlier attempt
+	case <-w.lost: // reason of an earlier attempt
 	default:
 	}
 	v.engine.Do(v.lane, func(now int64) {
@@ -153,7 +153,7 @@ func (v *SMSC) shut(w *courier) {
 	})
 }
 
-// senderOptions returns how the SMSC of a connector at a host is called.
+// senderOptions returns the options of the HTTP client for a connector's SMSC at a host.
 func senderOptions(c *connector.Connector, host string, holds func() bool) (o httpcall.Options) {
 	cfg := c.Config()
 	o = httpcall.Options{

@@ -11,8 +11,8 @@ import (
 	"pmg/protocols/httpsms/smsc"
 )
 
-// tokens keeps the token that calls of an SMSC need. It requests a new token shortly before the old one
-// expires, and after a refusal: one request serves all calls that wait. It is safe for concurrent use.
+// tokens caches the token for an SMSC's calls. It requests a new token shortly before the old one expires, and after a
+// refusal: one request serves all waiting calls. It is safe for concurrent use.
 type tokens struct {
 	sender *httpcall.Sender
 	call   *httpsms.Call
@@ -49,8 +49,8 @@ func newTokens(c *httpsms.Call, o httpcall.Options, now func() int64) *tokens {
 	return &tokens{sender: httpcall.New(o), call: c, host: u.Host, now: now}
 }
 
-// get returns a token other than the refused one, unless the token was replaced only now. why is the reason
-// why there is no token, or "".
+// get returns a token other than the refused one, unless the token has just been replaced. why is the reason why there is no
+// token, or "".
 func (t *tokens) get(ctx context.Context, refused string) (token, why string) {
 	if t == nil {
 		return "", ""
@@ -105,12 +105,12 @@ func (t *tokens) ask(ctx context.Context, r *asked) {
 		return
 	}
 	r.token = token.Text
-	if token.Lasts > 0 { // the rest of the lifetime is reserved for the call that uses the token
+	if token.Lasts > 0 { // leaves some of the lifetime for the call that uses the token
 		r.until = began + int64(token.Lasts-min(token.Lasts/10, time.Minute))
 	}
 }
 
-// close closes the connections that wait for another request.
+// close closes the idle connections.
 func (t *tokens) close() {
 	if t != nil {
 		t.sender.Close()

@@ -13,7 +13,7 @@ import (
 type money struct {
 	Currency  string
 	Balance   string
-	Reserved  string // for messages that have not ended
+	Reserved  string // reserved for messages that have not ended
 	Available string // amount that further messages may cost; "": the account may owe any sum
 	Today     string // amounts charged today and in this month, in UTC; "": no limit is set
 	Month     string
@@ -42,7 +42,7 @@ func moneyOf(v *visit) *money {
 	return m
 }
 
-// A balance is the model of the page of that name. Only operators see the author of a payment and its comment.
+// A balance is the model of the page of that name. Only operators see the author and the comment of a payment.
 type balance struct {
 	Money    *money
 	Payments []credit.Payment // payments, the latest first

@@ -51,7 +51,7 @@ func TestBrowser(t *testing.T) {
 	var key string
 	run(chromedp.Navigate(r.base+Base+"keys"), chromedp.SendKeys(`input[name=name]`, "till"), chrome.Click(`//button[text()="Make a key"]`), chromedp.Text(`code`, &key))
 	r.by("Bearer "+key, "POST /v1/messages", `{"from":"1234","to":"+46700000001","text":"a"}`).Want(202)
-	run(chrome.Click(`button[aria-label="Revoke key till"]`), chromedp.WaitVisible(`//p[text()="Key till is not taken any more."]`))
+	run(chrome.Click(`button[aria-label="Revoke key till"]`), chromedp.WaitVisible(`//p[text()="Key till is revoked."]`))
 	r.by("Bearer "+key, "GET /v1/account", "").Want(401)
 	run(chromedp.Submit(`.who button`), chromedp.WaitVisible(`input[name=password]`))
 	b.Silent()

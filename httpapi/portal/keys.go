@@ -16,10 +16,10 @@ import (
 	"pmg/protocols/httpsms/own"
 )
 
-// Bounds on keys, and on changes of them: all accounts share the history of the managed files.
+// Limits of keys, and of changes of keys: all accounts share the history of the managed files.
 const (
 	mostKeys    = 50
-	mostChanges = 20 // of an account, in a period
+	mostChanges = 20 // changes of an account in a period
 	period      = time.Hour
 	mostChanged = 10_000 // accounts whose changes are remembered
 )
@@ -72,11 +72,11 @@ func (v *visit) makeKey(form url.Values, m keysModel) {
 	case !keyName.MatchString(m.Name):
 		m.Wrong = "The name must be letters, digits, '-' and '_', 64 at most."
 	case slices.ContainsFunc(m.Keys, func(k config.Key) bool { return k.Name == m.Name }):
-		m.Wrong = "There is a key of this name."
+		m.Wrong = "There is already a key of this name."
 	case len(m.Keys) >= mostKeys:
-		m.Wrong = "There are as many keys as there may be: revoke one first."
+		m.Wrong = "There are too many keys: revoke one first."
 	case m.Expires != "" && (err != nil || !day.After(time.Now())):
-		m.Wrong = "The day must be one to come, such as 2037-12-31."
+		m.Wrong = "The day must be in the future, such as 2037-12-31."
 	}
 	if m.Wrong != "" {
 		v.page(http.StatusUnprocessableEntity, "keys", "Keys", m)
@@ -101,7 +101,7 @@ func (v *visit) revoke(name string) {
 	if !v.change("keys/revoke", name, editor.RemovingKey(v.who.account, name)) {
 		return
 	}
-	v.site.sessions.Notify(v.x.Request, browser.Notice{Text: "Key " + name + " is not taken any more."})
+	v.site.sessions.Notify(v.x.Request, browser.Notice{Text: "Key " + name + " is revoked."})
 	v.redirect(Base + "keys")
 }
 
@@ -133,7 +133,7 @@ func (v *visit) change(act, name string, change func([]byte) ([]byte, error)) bo
 		v.wrong(http.StatusServiceUnavailable, "The gateway is busy with another change. Try again in a moment.")
 	default:
 		v.rooms().Node.Log.Warn().Err(err).Str("account", v.who.account).Str("user", v.who.user).Msg("cannot change a key")
-		v.wrong(http.StatusConflict, "The keys cannot be changed now. Those who run the gateway know why.")
+		v.wrong(http.StatusConflict, "The keys cannot be changed now. The gateway's log has the reason.")
 	}
 	return false
 }
@@ -146,7 +146,7 @@ type changes struct {
 	of map[string]*recent
 }
 
-// recent is how many changes an account has made in a period.
+// recent is the number of an account's changes in a period.
 type recent struct {
 	began time.Time
 	n     int

@@ -51,7 +51,7 @@ func TestKeys(t *testing.T) {
 		t.Errorf("%+v", w)
 	}
 	r.by(key, "GET /v1/account", "").Want(401)
-	b.has("keys", "Key till is not taken any more.", "There is no key yet.")
+	b.has("keys", "Key till is revoked.", "There is no key yet.")
 	if w := b.post("keys", "revoke", "till"); w.code != 404 {
 		t.Errorf("%+v", w)
 	}
@@ -139,7 +139,7 @@ func TestManyKeys(t *testing.T) {
 	}
 	r.Reload(r.yaml)
 	b := r.user("acme", config.ManageScope)
-	if w := b.post("keys", "name", "more"); w.code != 422 || !strings.Contains(w.body, "as many keys as there may be") {
+	if w := b.post("keys", "name", "more"); w.code != 422 || !strings.Contains(w.body, "too many keys") {
 		t.Errorf("%+v", w)
 	}
 	if w := b.post("keys", "revoke", "key7"); w.code != 303 {

@@ -10,7 +10,7 @@ type login struct {
 	proof         string // hash of the password, so that a session ends when the password changes
 }
 
-// Bounds on a login.
+// Limits of a login.
 const (
 	mostLogin = 8 << 10 // octets of the login form
 	mostField = 255     // octets of a field of the login form
@@ -45,7 +45,7 @@ func (v *visit) logIn() {
 	_, u := v.x.User(account, user)
 	if !isRight || u == nil {
 		v.record("login", map[string]string{"account": account, "name": user}, "refused")
-		m.Wrong = "Account, name or password is wrong, or too many have tried to log in."
+		m.Wrong = "Account, name or password is wrong, or there were too many attempts to log in."
 		v.page(http.StatusForbidden, "login", "Log in", m)
 		return
 	}

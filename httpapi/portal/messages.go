@@ -12,7 +12,7 @@ import (
 	"pmg/protocols/httpsms/own"
 )
 
-// mostListed is how many messages a page lists.
+// mostListed is the number of messages on a page.
 const mostListed = 50
 
 // A messages is the model of the page that lists messages.

@@ -14,14 +14,14 @@ import (
 
 // An overview is the model of the first page.
 type overview struct {
-	Today    *stats.Row // nil: nothing is counted by day
+	Today    *stats.Row // nil: statistics are off
 	Lost     int64      // messages of today that were not sent; their receipts are counted as undelivered
 	Waiting  int64      // messages of the account that wait to be sent
 	Coming   int64      // messages and events that wait for the account
 	Counters sms.Counters[int64]
 	Money    *money // nil: the account is not charged
 	Limits   *config.Account
-	Schedule string // how far ahead a delivery time may be
+	Schedule string // the maximum time of a delivery time in the future
 	Sessions []session
 }
 
@@ -31,7 +31,7 @@ type session struct {
 	Since                  time.Time
 }
 
-// mostShown is how many rows of a kind a page shows.
+// mostShown is the maximum number of rows of a kind on a page.
 const mostShown = 200
 
 func overviewOf(v *visit) (any, *own.Problem) {

@@ -51,7 +51,7 @@ func (p *page) show(v *visit) {
 	v.page(http.StatusOK, p.Template(), p.Title, model)
 }
 
-// page answers with a page. Nothing has been written if it fails.
+// page answers with a page, completely or not at all.
 func (v *visit) page(status int, name, title string, model any) {
 	var menu []browser.Page
 	if v.who.account != "" {
@@ -105,11 +105,11 @@ func textOf(p *own.Problem) string {
 func (v *visit) missing() { v.wrong(http.StatusNotFound, "There is no such page.") }
 
 func (v *visit) unknown() {
-	v.wrong(http.StatusMethodNotAllowed, "This path does not take such a request.")
+	v.wrong(http.StatusMethodNotAllowed, "This path does not support the method of the request.")
 }
 
 func (v *visit) forged() { v.wrong(http.StatusForbidden, "Another site has sent this request.") }
 
 func (v *visit) failed() {
-	v.wrong(http.StatusInternalServerError, "The gateway has failed at the request.")
+	v.wrong(http.StatusInternalServerError, "The request has failed in the gateway.")
 }

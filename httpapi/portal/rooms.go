@@ -22,11 +22,11 @@ type Rooms struct {
 	Money    Money
 	Webhooks Webhooks
 	Messages Messages
-	Edit     Edit  // nil: nothing is changed
+	Edit     Edit  // nil: keys cannot be changed
 	Audit    Audit // nil: nothing is recorded
 }
 
-// A Table has the connectors, and the ways to peers.
+// A Table finds the connectors, and the lanes.
 type Table interface {
 	Connectors() []*connector.Connector
 	Lanes() []*connector.Lane
@@ -65,10 +65,10 @@ type scope int
 
 // The scopes.
 const (
-	look   scope = iota // reading the account's data
+	look   scope = iota // to read the account's data
 	send                // to submit messages
 	manage              // to make and revoke keys
 )
 
-// scopes are the scopes by the words of the configuration.
+// scopes are the scopes by their names in the configuration.
 var scopes = map[string]scope{config.LookScope: look, config.SendScope: send, config.ManageScope: manage}

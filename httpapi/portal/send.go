@@ -19,7 +19,7 @@ type sending struct {
 	From, To, Text string
 	Once           string // identifies the form, so that a repeated form is recognized
 	Wrong          string
-	Preview        *preview // nil: none was asked for
+	Preview        *preview // nil: no preview was requested
 }
 
 // A preview is the outcome that a message would have.
@@ -105,7 +105,7 @@ func (v *visit) sent(m *own.Message, s *sending, body []byte) *own.Problem {
 	v.record("send", map[string]string{"id": id}, "ok")
 	v.site.sessions.Notify(v.x.Request, browser.Notice{Text: "The message was accepted."})
 	v.x.Answer(&httpsms.Answer{Status: http.StatusSeeOther, Header: [][2]string{{"Location", Base + "messages/" + id}}})
-	// as the API's: a redirect would be taken for a refusal
+	// 202, as in the API: the log would show the redirect's status as a refusal
 	v.x.LogRequest(httpsms.Submit, &m.Order, http.StatusAccepted, httpsms.Result{ID: r.ID})
 	return nil
 }

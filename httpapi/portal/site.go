@@ -24,10 +24,10 @@ const (
 	root = "/portal"
 )
 
-// Bounds on requests.
+// Limits of requests.
 const (
 	mostForm     = 64 << 10 // octets of a form
-	mostSessions = 10_000   // of browsers, for a connector
+	mostSessions = 10_000   // sessions of browsers with a connector
 	mostOf       = 20       // sessions of one user
 )
 
@@ -37,7 +37,7 @@ type Portal struct {
 	pages    browser.Site
 	readings *turns.Pauses // for statistics, by account
 	changes  changes
-	reader   own.Reader // of messages
+	reader   own.Reader // reads messages
 }
 
 // New returns the pages of a gateway.
@@ -83,7 +83,8 @@ func (p *Portal) Site(l *server.Listener) *Site {
 	return s
 }
 
-// Serves reports whether a request is for the pages, which a reload may put in force or remove, with all sessions.
+// Serves reports whether the pages are enabled and a request is for them. A reload may enable or disable them; disabling ends
+// all sessions.
 func (s *Site) Serves(r *http.Request) bool {
 	if !strings.HasPrefix(r.URL.Path, Base) && r.URL.Path != root {
 		return false
@@ -95,8 +96,8 @@ func (s *Site) Serves(r *http.Request) bool {
 	return serves
 }
 
-// ServeHTTP serves a request, unless another site caused it. A page of another site whose name points here
-// has no cookie, and gets the login page.
+// ServeHTTP serves a request, unless another site caused it. If another site's host name points here, its requests have no
+// cookie, and get the login page.
 func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	browser.Protect(w.Header())
 	switch _, pattern := s.mux.Handler(r); {
@@ -114,7 +115,7 @@ func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // Failed answers a request whose handler has panicked.
 func (s *Site) Failed(w http.ResponseWriter, r *http.Request) { s.open((*visit).failed)(w, r) }
 
-// A visit is a request, with what is known of its sender.
+// A visit is a request, with its session and its user.
 type visit struct {
 	site  *Site
 	x     *server.Exchange
@@ -122,7 +123,7 @@ type visit struct {
 	scope scope
 }
 
-// open returns a handler that serves requests of everybody.
+// open returns a handler for requests with or without a login.
 func (s *Site) open(serve func(*visit)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		v := &visit{site: s, x: s.listener.Begin(w, r)}
@@ -140,7 +141,7 @@ func (s *Site) allowed(needed scope, serve func(*visit)) http.HandlerFunc {
 		case v.x.Crowded:
 			v.wrong(http.StatusServiceUnavailable, "Your account has too many connections. Try again in a moment.")
 		case v.scope < needed:
-			v.wrong(http.StatusForbidden, "You may not do this. Ask for it those who give you access.")
+			v.wrong(http.StatusForbidden, "You may not do this. Ask your administrator for the right.")
 		default:
 			serve(v)
 		}
@@ -183,7 +184,7 @@ func (v *visit) record(act string, parameters map[string]string, result string) 
 func (v *visit) form(most int64) (url.Values, bool) {
 	kind, _, _ := strings.Cut(v.x.Request.Header.Get("Content-Type"), ";")
 	if strings.TrimSpace(kind) != "application/x-www-form-urlencoded" {
-		v.wrong(http.StatusUnsupportedMediaType, "This is no form.")
+		v.wrong(http.StatusUnsupportedMediaType, "The request must contain a form.")
 		return nil, false
 	}
 	b, err := v.x.ReadBody(most, v.who.account)
@@ -204,7 +205,7 @@ func (v *visit) answer(status int, kind string, body []byte, header ...[2]string
 	v.x.AnswerAsk(&httpsms.Answer{Status: status, ContentType: kind, Header: header, Body: body})
 }
 
-// redirect leads to another page.
+// redirect redirects to another page.
 func (v *visit) redirect(to string) {
 	v.answer(http.StatusSeeOther, "", nil, [2]string{"Location", to})
 }

@@ -12,19 +12,19 @@ import (
 	"pmg/protocols/httpsms/own"
 )
 
-// Bounds on what is read of statistics.
+// Limits of reading statistics.
 const (
-	mostReading = 2                // requests that are served concurrently, one for each account
-	mostWaiting = 32               // further requests that wait; accounts take turns
+	mostReading = 2                // requests in progress, one for each account
+	mostWaiting = 32               // further requests that wait; accounts are served in turn
 	readingTime = 10 * time.Second // time limit of a request
 	mostRows    = 1000             // rows that the page shows, without the row of sums
 )
 
 // A statistics is the model of the page of that name.
 type statistics struct {
-	Off      bool // nothing is counted
+	Off      bool // statistics are off
 	Rows     []stats.Row
-	More     bool // than Rows
+	More     bool // there are more rows than Rows
 	By       string
 	From, To string
 	Choices  []string
@@ -128,6 +128,6 @@ func (v *visit) statisticsFile() {
 		return
 	}
 	var b bytes.Buffer
-	_ = stats.WriteCSV(&b, q.By, rows) // a buffer takes all
+	_ = stats.WriteCSV(&b, q.By, rows) // writing to a buffer does not fail
 	v.answer(200, "text/csv; charset=utf-8", b.Bytes(), [2]string{"Content-Disposition", `attachment; filename="statistics.csv"`})
 }

@@ -19,9 +19,9 @@ import (
 	"pmg/internal/sock"
 )
 
-// An admitting listener accepts connections while their connector has room for them, and closes those that
-// may not connect before anything is read. A connection of a proxy is read on a goroutine of its own until
-// its PROXY header is whole, so that it does not delay other connections, and is accepted afterwards.
+// An admitting listener accepts connections while their connector has room for them, and closes others before reading from
+// them. A connection of a proxy is read on a goroutine of its own until its PROXY header is whole, so that it does not delay
+// other connections, and is accepted afterwards.
 type admitting struct {
 	net.Listener
 	of      *Listener
@@ -115,8 +115,8 @@ func (a *admitting) admit(c net.Conn) {
 	}
 }
 
-// admitClient admits the client that the PROXY header of a connection names, when the first octet behind the header
-// has come, or closes the connection. Most checks of proxies end before that octet.
+// admitClient admits the client named in the PROXY header of a connection, after the first octet behind the header, or closes
+// the connection. Most health checks of proxies end before that octet.
 func (a *admitting) admitClient(c *conn, proxy netip.AddrPort) {
 	l := a.of
 	raw := c.Conn.Conn
@@ -146,7 +146,7 @@ func (a *admitting) admitClient(c *conn, proxy netip.AddrPort) {
 	}
 }
 
-// errNobody means that a proxy has connected only to check whether the gateway is alive.
+// errNobody means that a proxy has connected only for a health check.
 var errNobody = errors.New("nobody")
 
 // readClient reads the PROXY header of a connection and returns the address of its client, which is the
@@ -164,7 +164,7 @@ func (l *Listener) readClient(c net.Conn, proxy netip.AddrPort) (client netip.Ad
 	if client, err = proxyheader.Client(header); err != nil || client.IsValid() {
 		return client, err
 	}
-	if !cfg.TakesFrom(proxy.Addr()) { // the proxy connects again and again for health checks
+	if !cfg.TakesFrom(proxy.Addr()) { // the proxy connects again for each health check
 		return client, errNobody
 	}
 	return proxy, nil
@@ -195,8 +195,8 @@ func readHeader(c net.Conn) ([]byte, error) {
 	}
 }
 
-// peek waits for octets of a connection and copies them to b, but leaves them to be read. It returns 0 at the
-// end of the connection, and with an error.
+// peek waits for octets of a connection and copies them to b, without removing them. It returns 0 at the end of the
+// connection, and with an error.
 func peek(c net.Conn, b []byte) (n int, err error) {
 	raw, err := c.(syscall.Conn).SyscallConn()
 	if err != nil {

@@ -22,7 +22,7 @@ import (
 	"pmg/sms"
 )
 
-// An Exchange is a request, with the answer to come.
+// An Exchange is a request and its answer.
 type Exchange struct {
 	rooms     Rooms
 	Connector *connector.Connector
@@ -38,12 +38,12 @@ type Exchange struct {
 	Crowded   bool // the account has reached its limit of connections
 	Account   *account.Account
 	Key       *config.Key // key of the client's login; nil: the client has logged in with a password
-	claim     *body.Claim // nil: nobody wants the body
+	claim     *body.Claim // nil: the body is not read
 
 	Refused httpsms.Result // reason why the requested operation was refused
 }
 
-// Begin begins to answer a request. The body, and the answer, must pass within the time limit of a PDU.
+// Begin begins an exchange. The body and the answer must each be transferred within the time limit of a PDU.
 func (l *Listener) Begin(w http.ResponseWriter, r *http.Request) *Exchange {
 	x := &Exchange{
 		rooms: l.rooms, Connector: l.Connector, log: l.Log, bodies: l.bodies,
@@ -51,7 +51,7 @@ func (l *Listener) Begin(w http.ResponseWriter, r *http.Request) *Exchange {
 	}
 	x.Conn.Await(r.ContentLength != 0)
 	if len(r.TransferEncoding) > 0 && len(x.Connector.Config().Proxies) > 0 {
-		// net/http does not say whether there was a length, too: the proxy may have read that
+		// net/http does not report whether there was a length, too, which the proxy may have used
 		w.Header().Set("Connection", "close")
 	}
 	x.Extend()
@@ -60,8 +60,8 @@ func (l *Listener) Begin(w http.ResponseWriter, r *http.Request) *Exchange {
 	return x
 }
 
-// Extend restarts the time limits: the client has the time of a PDU to send the rest, and the same time to
-// receive the answer. If nobody has logged in on the connection, the body has the time of a login.
+// Extend restarts the time limits: the client has the time of a PDU to send the rest, and the same time to receive the answer.
+// Before the login of a connection, the time for the body is that of a login.
 func (x *Exchange) Extend() {
 	patience := x.rooms.Node.Config().Limits.PDUTimeout
 	c := http.NewResponseController(x.Writer)
@@ -150,11 +150,11 @@ func (x *Exchange) enter(a *account.Account, code sms.Code) bool {
 	return true
 }
 
-// CloseBehind closes the connection behind the answer.
+// CloseBehind closes the connection after the answer.
 func (x *Exchange) CloseBehind() { x.Writer.Header().Set("Connection", "close") }
 
-// Certificate returns the identity of the request's client by its certificate. It reports false if the
-// certificate, with which the connection began, would no longer be accepted.
+// Certificate returns the identity of the request's client by its certificate. It reports false if the connection's
+// certificate would no longer be accepted.
 func (x *Exchange) Certificate() (id tlsfiles.Identity, ok bool) {
 	t := x.Request.TLS
 	if t == nil || len(t.VerifiedChains) == 0 {
@@ -177,7 +177,7 @@ func (x *Exchange) MayCall(url string) error {
 	return err
 }
 
-// Source returns where the messages of the request come from.
+// Source returns the source of the request's messages.
 func (x *Exchange) Source() *connector.Source {
 	return &connector.Source{
 		Connector: x.Connector, Remote: x.Conn.Remote, Account: x.Account,
@@ -185,7 +185,7 @@ func (x *Exchange) Source() *connector.Source {
 	}
 }
 
-// Trace continues the trace of the request in that of a message, if the client asks for that.
+// Trace continues the trace of the request in a message's trace, if the client asks for that.
 func (x *Exchange) Trace(o *httpsms.Order) {
 	o.Context.Parent = x.rooms.Tracer.Parent(x.Request.Header["Traceparent"])
 }
@@ -210,7 +210,7 @@ func (x *Exchange) Parse(work func()) bool { return x.claim.Parse(x.Request.Cont
 // LargestBody returns the possible size of a body that may have most octets by its kind.
 func (x *Exchange) LargestBody(most int64) int64 { return x.bodies.Largest(most) }
 
-// End gives back the room for the body.
+// End releases the memory that is reserved for the body.
 func (x *Exchange) End() {
 	if x.claim != nil {
 		x.claim.Release()
@@ -236,7 +236,7 @@ func (x *Exchange) BeginStream(kind string, may func() bool, cut func()) (*strea
 	return s, x.Connector.Streams.Begin(s)
 }
 
-// AnswerAsk answers a request that cannot submit anything.
+// AnswerAsk answers a request that does not submit anything.
 func (x *Exchange) AnswerAsk(a *httpsms.Answer) {
 	x.Answer(a)
 	x.LogRequest(httpsms.Ask, nil, a.Status, httpsms.Result{})
@@ -249,7 +249,7 @@ func (x *Exchange) Answer(a *httpsms.Answer) {
 		h.Set("Content-Type", a.ContentType)
 	}
 	for _, f := range a.Header {
-		h[f[0]] = []string{f[1]} // the header's name is written as the dialect writes it
+		h[f[0]] = []string{f[1]} // keeps the case in which the dialect writes the header's name
 	}
 	unread := x.Request.ContentLength != 0 && !x.read
 	if unread {
@@ -317,7 +317,7 @@ func (x *Exchange) LogRequest(command int, o *httpsms.Order, status int, r https
 	x.log.CountExchange(command, true, counted(status))
 }
 
-// TextOf returns the text of an order as UTF-8, or the octets if they are no text.
+// TextOf returns the text of an order as UTF-8, or the octets if the order is binary.
 func TextOf(o *httpsms.Order) []byte {
 	if text, ok := smstext.Append(nil, o.Alphabet, false, o.Text); ok {
 		return text
@@ -325,7 +325,7 @@ func TextOf(o *httpsms.Order) []byte {
 	return o.Text
 }
 
-// counted returns the status under which an answer is counted, 0 where the request has succeeded.
+// counted returns the status for the counters of answers, 0 for a successful request.
 func counted(status int) uint32 {
 	if status < http.StatusBadRequest {
 		return 0

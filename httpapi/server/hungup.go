@@ -8,11 +8,11 @@ import (
 	"pmg/internal/sock"
 )
 
-// lookAgain is the pause between checks whether the client of a request that waits for its login is still there.
+// lookAgain is the pause between checks whether the client of a request that waits for its login has disconnected.
 const lookAgain = 100 * time.Millisecond
 
-// whileThere returns a context that ends when the client of the request has hung up. net/http does not notice
-// that before the body has been read, and a login must not wait for a client that is gone.
+// whileThere returns a context that ends when the client of the request disconnects. net/http does not notice that before the
+// body has been read, and a login must not wait for a client that is gone.
 func (x *Exchange) whileThere() (context.Context, context.CancelFunc) {
 	ctx, end := context.WithCancel(x.Request.Context())
 	var look func()

@@ -21,7 +21,7 @@ import (
 	"pmg/internal/tlsfiles"
 )
 
-// Bounds on a connection.
+// Limits of a connection.
 const (
 	maxHeader     = 64 << 10
 	headerTimeout = 5 * time.Second
@@ -81,7 +81,7 @@ func Listen(
 	return l, nil
 }
 
-// Serve begins to take requests.
+// Serve begins to serve requests.
 func (l *Listener) Serve() {
 	for _, s := range l.sockets {
 		var in net.Listener = l.admitting(s)
@@ -95,7 +95,7 @@ func (l *Listener) Serve() {
 	}
 }
 
-// tlsConfig returns the configuration in force when a client connects.
+// tlsConfig returns the present configuration when a client connects.
 func (l *Listener) tlsConfig(*tls.ClientHelloInfo) (*tls.Config, error) {
 	config := l.Connector.TLS().Config("").Clone()
 	config.NextProtos = []string{"http/1.1"}
@@ -112,7 +112,7 @@ func (l *Listener) Addresses() (all []netip.AddrPort) {
 	return all
 }
 
-// stopPatience is how long a connector that goes waits for headers and bodies that have not come.
+// stopPatience is the time that a stopping connector waits for incomplete headers and bodies.
 const stopPatience = time.Second
 
 // Drain accepts no more requests, and waits for running requests until ctx is done.
@@ -130,8 +130,8 @@ func (l *Listener) Close() {
 	l.Log.Close()
 }
 
-// refuse closes a connection for which there is no room. A client that may come again gets an answer with
-// that information, without reading from the connection.
+// refuse closes a connection for which there is no room. With again, the client gets an answer that it may retry, without
+// reading from the connection.
 func (l *Listener) refuse(c net.Conn, again bool) {
 	if again && l.Connector.TLS() == nil {
 		_ = c.SetWriteDeadline(time.Now().Add(time.Second))
@@ -151,7 +151,7 @@ type conn struct {
 	once   sync.Once
 	trust  atomic.Pointer[trust]
 
-	allowed atomic.Pointer[string] // the account that plugins have let in; nil: none
+	allowed atomic.Pointer[string] // the account that plugins have accepted; nil: none
 }
 
 // A trust is the result of checking the certificate of a connection's client.
@@ -191,15 +191,14 @@ func connState(c net.Conn, state http.ConnState) {
 	}
 }
 
-// LoggedIn records that a request on the connection has shown valid credentials: the connection no longer
-// counts as one of strangers.
+// LoggedIn records a successful login on the connection, which no longer counts as one before a login.
 func (c *conn) LoggedIn() {
 	if !c.known.Swap(true) {
 		c.of.rooms.Admission.Known(c.of.Connector, c, c.Remote)
 	}
 }
 
-// displace ends a connection on which nobody has logged in, because another needs its place.
+// displace closes a connection before its login, because another connection needs its place.
 func (c *conn) displace() { _ = c.Conn.Conn.Close() }
 
 // RemoteAddr implements net.Conn. It returns the client's address, also behind a proxy.

@@ -52,7 +52,7 @@ type Logins interface {
 	Allows(ctx context.Context, c *connector.Connector, remote netip.AddrPort, account string) bool
 }
 
-// A Tracer reads the headers with which a request is traced.
+// A Tracer reads the trace headers of a request.
 type Tracer interface {
 	Parent(headers []string) string
 }

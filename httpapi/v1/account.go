@@ -30,10 +30,10 @@ func (h *handler) getAccount() {
 	}})
 }
 
-// money is the money that an account has left.
+// money is the balance of an account.
 type money struct {
 	Balance   string `json:"balance"`
-	Reserved  string `json:"reserved"`            // for messages that have not ended
+	Reserved  string `json:"reserved"`            // reserved for messages that have not ended
 	Available string `json:"available,omitempty"` // amount that further messages may cost; "": the account may owe any sum
 }
 
@@ -50,8 +50,7 @@ func moneyOf(t *sms.Tally) *money {
 	return m
 }
 
-// limits writes how much of the account's rate is left, if it has one, to the headers of the
-// answer.
+// limits writes the rest of the account's rate, if it has one, to the headers of the answer.
 func (h *handler) limits() {
 	rate := h.x.Account.Config().Rate
 	if rate == 0 {
@@ -81,7 +80,7 @@ func problemPage(r *http.Request) []byte {
 	return nil
 }
 
-// unknown answers a request that has no handler in m: with the methods of its path, if there are any.
+// unknown answers a request without a handler in m, with the methods of its path, if there are any.
 func (h *handler) unknown(m *http.ServeMux) {
 	var allowed []string
 	for _, method := range [...]string{http.MethodGet, http.MethodPost, http.MethodPatch, http.MethodDelete} {

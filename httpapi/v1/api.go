@@ -21,7 +21,7 @@ import (
 	"pmg/sms"
 )
 
-// Bounds on bodies.
+// Limits of bodies.
 const maxMessageBody = 1 << 20
 
 // An API is our own API.
@@ -82,13 +82,13 @@ func (a *API) with(l *server.Listener, scope string, handle func(*handler)) http
 			return
 		}
 		if h.x.Key != nil && !isFor(h.x.Key, scope) {
-			h.problem(own.NewProblem("forbidden", "the key "+h.x.Key.Name+" has not the scope "+scope))
+			h.problem(own.NewProblem("forbidden", "the key "+h.x.Key.Name+" does not have the scope "+scope))
 			return
 		}
 		if h.x.Crowded {
 			h.problem(
 				own.NewProblem(
-					"unavailable", "the account has as many connections as one account may: all but a tenth of instances",
+					"unavailable", "the account has reached its limit of connections: nine tenths of instances",
 				),
 			)
 			return
@@ -98,7 +98,7 @@ func (a *API) with(l *server.Listener, scope string, handle func(*handler)) http
 	}
 }
 
-// unauthenticated answers that no account has the credentials of the request.
+// unauthenticated answers that the credentials of the request are wrong.
 func (h *handler) unauthenticated() {
 	h.x.Writer.Header()["Www-Authenticate"] = []string{`Bearer realm="pmg"`, `Basic realm="pmg"`}
 	detail := ""
@@ -127,7 +127,7 @@ func (h *handler) bearer() (key string, ok bool) {
 	return token.Bearer(h.x.Request.Header.Get("Authorization"))
 }
 
-// isStillKnown reports whether a request that goes on would still be let in.
+// isStillKnown reports whether the login of a long request is still valid.
 func (h *handler) isStillKnown(scope string) bool {
 	certificate, ok := h.x.Certificate()
 	if !ok {
@@ -163,18 +163,18 @@ func (h *handler) refuse(p *own.Problem) {
 func (h *handler) readJSON(most int64) ([]byte, bool) {
 	kind, _, _ := strings.Cut(h.x.Request.Header.Get("Content-Type"), ";")
 	if kind = strings.TrimSpace(kind); kind != "" && !strings.EqualFold(kind, "application/json") {
-		h.problem(own.NewProblem("unsupported-type", "it must be application/json, not "+kind))
+		h.problem(own.NewProblem("unsupported-type", "the body must be application/json, not "+kind))
 		return nil, false
 	}
 	most = h.x.LargestBody(most)
 	b, err := h.x.ReadBody(most, h.x.Account.SystemID)
 	switch {
 	case errors.Is(err, body.ErrLarge):
-		h.problem(own.NewProblem("too-large", "it may have "+strconv.Itoa(int(most))+" octets"))
+		h.problem(own.NewProblem("too-large", "the body may have at most "+strconv.Itoa(int(most))+" octets"))
 	case errors.Is(err, body.ErrFull):
 		h.problem(own.NewProblem("queue-full", "too many large bodies are being read"))
 	case err != nil:
-		h.problem(own.NewProblem("malformed-json", "it does not end"))
+		h.problem(own.NewProblem("malformed-json", "the body is incomplete"))
 	}
 	return b, err == nil
 }
@@ -257,7 +257,7 @@ func (h *handler) submit(m *own.Message, body []byte) (request.Result, *own.Prob
 	return h.api.Submit(h.x, m, key, body)
 }
 
-// became returns the outcome of a message in the form of the log.
+// became returns the outcome of a message for the log.
 func became(r *request.Result) httpsms.Result {
 	return httpsms.Result{ID: r.ID, Code: r.Code, Step: r.Step, Parts: r.Parts}
 }
@@ -268,7 +268,7 @@ func refusal(r *request.Result) *own.Problem {
 	case errors.Is(r.Err, request.ErrUnderWay):
 		return own.NewProblem("idempotency-in-progress", "")
 	case errors.Is(r.Err, request.ErrOther):
-		return own.NewProblem("idempotency-mismatch", "the request that had the key first asked for something else")
+		return own.NewProblem("idempotency-mismatch", "an earlier request with the key had another body")
 	case r.Err != nil:
 		return own.NewProblem("unavailable", "")
 	case r.Code != sms.OK:

@@ -295,7 +295,7 @@ func TestOnce(t *testing.T) {
 			t.Errorf("%s, then %s", first.Body, again.Body)
 		}
 	}
-	r.ask("POST /v1/messages", message(`,"validity":"1h"`), "Idempotency-Key: k1").Want(422, "idempotency-mismatch", "asked for something else")
+	r.ask("POST /v1/messages", message(`,"validity":"1h"`), "Idempotency-Key: k1").Want(422, "idempotency-mismatch", "had another body")
 	r.ask("POST /v1/batches", batch+" ", "Idempotency-Key: k2").Want(422, "idempotency-mismatch")
 	r.ask("POST /v1/batches", batch).Want(200, `"accepted":2,"refused":2`, `"pointer":"/messages/3/to"`, `"from":"Shop"`)
 	for range 2 + 2*2 {

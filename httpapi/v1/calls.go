@@ -13,9 +13,9 @@ import (
 	"pmg/sms"
 )
 
-// The following are the operations of requests whose account is known, for the API and for the pages for customers.
+// The following operations have a known account. The API and the pages for customers use them.
 
-// operate carries out an operation about a message of the account of a request.
+// operate performs an operation on a message of the request's account.
 func (a *API) operate(x *server.Exchange, id string, o protocols.Operation) (*operate.Operation, *own.Problem) {
 	number, err := httpsms.ParseID(id)
 	operations := a.rooms.Operations
@@ -24,11 +24,11 @@ func (a *API) operate(x *server.Exchange, id string, o protocols.Operation) (*op
 		return nil, noMessage()
 	case !operations.MayBegin(x.Account):
 		x.Refused.Code = sms.Throttled
-		return nil, own.NewProblem("rate-limited", "too many requests of the account are under way")
+		return nil, own.NewProblem("rate-limited", "too many operations of the account are in progress")
 	}
 	o.ID, o.ByID = number, true
 	begun := operations.Begin(x.Account, protocols.HTTP, o)
-	if begun.Run(); begun.Code != sms.OK && x.Refused.Code == sms.OK { // the refusal of a query for the answer is not recorded
+	if begun.Run(); begun.Code != sms.OK && x.Refused.Code == sms.OK { // only the first refusal is recorded
 		x.Refused = httpsms.Result{ID: begun.Result.ID, Code: begun.Code, Step: begun.Step}
 	}
 	return begun, nil
@@ -73,7 +73,7 @@ func (a *API) List(x *server.Exchange, l *own.List) (page []own.Known, last uint
 	})
 	switch {
 	case errors.Is(err, operate.ErrBusy):
-		return nil, 0, own.NewProblem("rate-limited", "another list is made, for the account or for others")
+		return nil, 0, own.NewProblem("rate-limited", "too many lists are being made, for this account or for others")
 	case errors.Is(err, operate.ErrNoList), errors.Is(err, operate.ErrNotReady):
 		return nil, 0, own.NewProblem("unavailable", err.Error())
 	case err != nil:
@@ -85,7 +85,7 @@ func (a *API) List(x *server.Exchange, l *own.List) (page []own.Known, last uint
 	return page, last, nil
 }
 
-// itemOf returns a message in the form for submitting.
+// itemOf returns a message as an item to submit.
 func itemOf(m *own.Message) request.Item {
 	return request.Item{Fill: m.Fill, Parts: m.MaxParts, Strict: true}
 }

@@ -108,7 +108,7 @@ const pageText = `<!doctype html><html lang=en><meta charset=utf-8><title>{{.Inf
 {{end}}</table>
 {{end}}`
 
-// page returns a handler that answers with a page, without a login. A nil page means that it does not exist or cannot be made.
+// page returns a handler that answers with a page, without a login. A nil page means that there is none.
 func (a *API) page(l *server.Listener, kind string, make func(*http.Request) []byte) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		h := a.begin(l, w, r)

@@ -2,5 +2,5 @@
 //
 // # Start reading
 //
-// api.go (Routes, postMessage), calls.go (what requests ask for, in whatever form), then message.go, stream.go and pull.go.
+// api.go (Routes, postMessage), calls.go (operations, for the API and the portal), then message.go, stream.go and pull.go.
 package v1

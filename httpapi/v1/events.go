@@ -17,13 +17,13 @@ import (
 	"pmg/sms"
 )
 
-// Bounds on streams of events.
+// Limits of streams of events.
 const (
-	mostStreams = 4                // of an account
-	quietTime   = 15 * time.Second // a stream without events sends a sign of life after this time
+	mostStreams = 4                // streams of an account
+	quietTime   = 15 * time.Second // time after which a stream without events sends a comment, so that it is not closed
 	fullTime    = 2 * time.Second  // a full stream ends after this time without an acknowledgement
 	endTime     = time.Second      // time that a client has to receive data when its stream must end
-	comeBack    = time.Second      // after which a client is asked to come back
+	comeBack    = time.Second      // time after which a client is asked to reconnect
 )
 
 // An eventStream sends a client the events of its account as they come (server-sent events). A client that
@@ -34,21 +34,21 @@ const (
 //	  └──the client goes, or does not read─────────────────────────▲    or given back immediately
 type eventStream struct {
 	account string
-	most    int           // events that may be sent and not acknowledged
+	most    int           // maximum number of events that are sent without an acknowledgement
 	over    chan struct{} // closed: the stream must end
-	cut     func()        // ends writes under way soon
+	cut     func()        // makes writes in progress end soon
 
 	// Guarded by the lock of pulls:
 	stopped bool   // over is closed
 	left    bool   // the client has opened another stream
-	told    int    // events
+	told    int    // number of events sent
 	held    int    // number of events that were sent and not acknowledged
-	full    int64  // end of a full stream that gets no acknowledgement; 0: the stream is not full
+	full    int64  // time at which a full stream without an acknowledgement ends; 0: the stream is not full
 	last    string // the last event that the client has; "": unknown, or not acknowledged
-	number  int    // number of the last event within the stream; 0: the event is of an earlier stream
+	number  int    // number of the event last within the stream; 0: an event of an earlier stream
 }
 
-// stop ends a stream. The caller holds the lock of pulls, where the stream goes.
+// stop ends a stream. The caller holds the lock of pulls.
 func (s *eventStream) stop() {
 	if !s.stopped {
 		s.stopped = true
@@ -66,7 +66,7 @@ func (p *Pulls) beginStream(s *eventStream) *own.Problem {
 	case p.closed:
 		return own.NewProblem("unavailable", "")
 	case len(of.streams) >= mostStreams:
-		return own.NewProblem("too-many-streams", fmt.Sprintf("%d streams of the account go on", mostStreams))
+		return own.NewProblem("too-many-streams", fmt.Sprintf("the account has %d streams", mostStreams))
 	case of.waiting >= mostPulls || of.room() < mostPulled:
 		return own.NewProblem(
 			"rate-limited",
@@ -93,8 +93,8 @@ func (p *Pulls) hold(s *eventStream, l *connector.Lane, slot *connector.Slot, no
 	return true
 }
 
-// endStream ends a stream; its lane sends nothing more. The events that the stream has sent are held, so that
-// the client can come back and name the last one that it has. The other events, rest, are given back.
+// endStream ends a stream, whose lane sends nothing more. The events that the stream has sent are held, so that the client can
+// reconnect and name the last one that it has. The other events, rest, are returned to the lane.
 func (p *Pulls) endStream(s *eventStream, l *connector.Lane, rest []*connector.Slot, now int64) {
 	var back []held
 	p.mu.Lock()
@@ -161,7 +161,7 @@ func (p *Pulls) resume(account, last string) {
 			of.drop(id, h)
 		}
 	}
-	if goes { // the stream ends and then returns its events: nobody has noticed yet that the client is gone
+	if goes { // the stream ends and then returns its events: the gateway has not noticed yet that the client is gone
 		s.left = true
 		s.stop()
 	}
@@ -190,7 +190,8 @@ func (h *handler) wantsStream() bool {
 
 const streamType = "text/event-stream"
 
-// streamEvents sends events as they come, until the client goes. At most most events are sent and not acknowledged.
+// streamEvents sends events as they come, until the client disconnects. At most most events are sent without an
+// acknowledgement.
 func (h *handler) streamEvents(most int) {
 	l := h.fetchedFrom()
 	if l == nil {
@@ -258,7 +259,7 @@ type eventWriter struct {
 	rest     []*connector.Slot // events that are still to be sent
 }
 
-// run sends events until the stream must end, or its client has gone.
+// run sends events until the stream must end, or its client disconnects.
 func (t *eventWriter) run(client context.Context) {
 	quiet := time.NewTicker(quietTime)
 	defer quiet.Stop()
@@ -299,7 +300,7 @@ func (t *eventWriter) tellAll() bool {
 	return true
 }
 
-// write writes text. It reports false if the client does not take it in time, or the stream must end.
+// write writes text. It reports false if the client does not read it in time, or the stream must end.
 func (t *eventWriter) write(text string) bool {
 	_ = t.out.SetWriteDeadline(time.Now().Add(t.patience))
 	select {

@@ -148,7 +148,7 @@ func TestListen(t *testing.T) {
 func TestStreamEnds(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, "", "", "")
-	for why, words := range map[streams.Reason]string{streams.Revoked: "unauthenticated", streams.Kicked: "an operator has ended", streams.Stopping: "the gateway stops"} {
+	for why, words := range map[streams.Reason]string{streams.Revoked: "unauthenticated", streams.Kicked: "an operator has ended", streams.Stopping: "the gateway is stopping"} {
 		out, body := io.Pipe()
 		q, _ := http.NewRequestWithContext(t.Context(), "POST", r.client.URL+"/v1/messages:stream", out)
 		q.SetBasicAuth("shop", "secret")

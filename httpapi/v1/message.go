@@ -11,7 +11,7 @@ import (
 	"pmg/sms"
 )
 
-// operation carries out an operation about the message that the path names. If it fails it answers the request.
+// operation performs an operation on the message in the path. If it fails, it answers the request.
 func (h *handler) operation(o protocols.Operation) (*operate.Operation, bool) {
 	begun, p := h.api.operate(h.x, h.x.Request.PathValue("id"), o)
 	if p != nil {
@@ -30,7 +30,7 @@ func (h *handler) getMessage() {
 	h.answerJSON(http.StatusOK, k)
 }
 
-// known returns the known facts about a message, with the connector's own name, and its network.
+// known returns the known facts about a message, with the connector's internal name, and its network.
 func known(o *operate.Known) own.Known {
 	if m := o.Waits; m != nil {
 		source, dest := m.Source(), m.Dest()
@@ -92,7 +92,7 @@ func (h *handler) deleteMessage() {
 	}
 }
 
-// tooLate returns why a message cannot be cancelled or changed any more.
+// tooLate returns the reason why a message cannot be cancelled or changed any more.
 func tooLate(o *operate.Known) *own.Problem {
 	detail := "it has left the gateway"
 	switch {
@@ -104,9 +104,9 @@ func tooLate(o *operate.Known) *own.Problem {
 	return own.NewProblem("already-sent", detail)
 }
 
-// noMessage returns that the account has no message of the id that the path names.
+// noMessage returns the problem that the account has no message with the id in the path.
 func noMessage() *own.Problem {
-	return own.NewProblem("not-found", "no message of the account has this id, or it was forgotten")
+	return own.NewProblem("not-found", "no message of the account has this id, or it is no longer known")
 }
 
 // answerJSON answers with a value.

@@ -22,11 +22,11 @@ import (
 	"pmg/sms"
 )
 
-// Bounds on events that clients fetch.
+// Limits of events that clients fetch.
 const (
-	mostPulled   = 100  // events of an answer
-	mostHeld     = 1000 // events of an account that were fetched and not acknowledged
-	mostPulls    = 8    // requests of an account that wait
+	mostPulled   = 100  // events in an answer
+	mostHeld     = 1000 // events of an account that were fetched without an acknowledgement
+	mostPulls    = 8    // waiting requests of an account
 	longestWait  = 30 * time.Second
 	gatherTime   = 20 * time.Millisecond // events that come within this time are sent together
 	maxAckBody   = 64 << 10
@@ -45,19 +45,19 @@ type Pulls struct {
 	closed bool
 }
 
-// NewPulls makes pulls of nothing. now is the engine's clock, and ends is closed when the gateway ends.
+// NewPulls returns pulls without events. now is the engine's clock, and ends is closed when the gateway ends.
 func NewPulls(engine worker.Engine, now func() int64, ends <-chan struct{}) *Pulls {
 	return &Pulls{engine: engine, now: now, ends: ends, of: map[string]*pulled{}}
 }
 
 // pulled are the fetched events of an account.
 type pulled struct {
-	waiting int // requests, and streams
+	waiting int // waiting requests and streams
 	held    map[string]held
 	streams map[*eventStream]struct{}
 }
 
-// A held event is being processed until its client acknowledges it, or pullAgain ends.
+// A held event is a fetched event that is not acknowledged yet, until pullAgain ends.
 type held struct {
 	lane   *connector.Lane
 	slot   *connector.Slot
@@ -76,7 +76,8 @@ func (p *Pulls) account(name string) *pulled {
 	return of
 }
 
-// room returns how many events more the account may have. Events that a stream has sent are counted in the stream's limit.
+// room returns the number of further events that the account may fetch. Events that a stream has sent count in the stream's
+// limit.
 func (of *pulled) room() int {
 	n := mostHeld - len(of.held) - of.waiting*mostPulled
 	for s := range of.streams {
@@ -115,7 +116,7 @@ func (p *Pulls) fetched(account string, lane *connector.Lane, slots []*connector
 	p.end(back, true)
 }
 
-// acknowledge ends the events that a client has, and returns the others of the ids.
+// acknowledge ends the events with ids, and returns the unknown ids.
 func (p *Pulls) acknowledge(account string, ids []string) (unknown []string) {
 	unknown = []string{}
 	var all []held
@@ -142,7 +143,7 @@ func (p *Pulls) acknowledge(account string, ids []string) (unknown []string) {
 	return unknown
 }
 
-// drop forgets an event.
+// drop removes an event.
 func (of *pulled) drop(id string, h held) {
 	delete(of.held, id)
 	if h.stream != nil {
@@ -151,16 +152,15 @@ func (of *pulled) drop(id string, h held) {
 	}
 }
 
-// end gives events back to their lanes. Without again the clients have the events; otherwise they are sent again.
+// end returns events to their lanes: acknowledged ones, or with again, events to be sent again.
 func (p *Pulls) end(all []held, again bool) {
 	for _, h := range all {
 		worker.Report(p.engine, h.lane, worker.Answer{Slot: h.slot, Answer: sms.Answer{Code: sms.OK}, Unsent: again})
 	}
 }
 
-// Expire gives back the events that were held for too long; or all events when the gateway ends, which then
-// accepts no more requests. A stream whose client acknowledges nothing ends, and gives back its events
-// itself.
+// Expire returns the events that were held for too long to their lanes; or all events when the gateway ends, which then
+// accepts no more requests. A stream without acknowledgements ends, and returns its events itself.
 func (p *Pulls) Expire(now int64, all bool) {
 	var back []held
 	p.mu.Lock()
@@ -233,12 +233,12 @@ func (p *pull) shut() {
 	if p.pulls.engine.Do(p.lane, func(int64) { p.supply.Shut(); close(shut) }) {
 		select {
 		case <-shut:
-		case <-p.pulls.ends: // the events that were given stay in the store
+		case <-p.pulls.ends: // events that the lane has supplied stay in the store
 		}
 	}
 }
 
-// fetch returns the events that a lane supplies within a time, or until over is closed, n at most.
+// fetch returns up to n events that a lane supplies within a time, or until over is closed.
 func (h *handler) fetch(l *connector.Lane, n int, wait time.Duration, over <-chan struct{}) []*connector.Slot {
 	p, ok := h.api.pulls.open(l, n)
 	if !ok {
@@ -263,8 +263,8 @@ func (h *handler) fetch(l *connector.Lane, n int, wait time.Duration, over <-cha
 	return p.take()
 }
 
-// fetchedFrom returns the lane in which the account's events wait, nil if there is none. The lane has the
-// events of messages that name no URL, also if the account may receive by sessions.
+// fetchedFrom returns the lane of the account's events, nil if there is none. It has the events of messages without a URL,
+// even if the account may receive by sessions.
 func (h *handler) fetchedFrom() *connector.Lane {
 	return h.api.rooms.Routes.ClientLane(h.x.Account.SystemID, []byte{})
 }
@@ -279,7 +279,7 @@ func (h *handler) getEvents() {
 		h.problem(own.NewProblem("invalid-message", why))
 		return
 	case !a.Pull:
-		h.problem(own.NewProblem("forbidden", "the account does not fetch events: pull is false"))
+		h.problem(own.NewProblem("forbidden", "the account may not fetch events: pull is false"))
 		return
 	}
 	if h.wantsStream() {
@@ -326,7 +326,7 @@ func (h *handler) getEvents() {
 	}{events})
 }
 
-// pullQuery returns the limit of events that a request sets, and how long the request waits for an event.
+// pullQuery returns the limit of events in a request, and the time that the request waits for an event.
 func pullQuery(query url.Values) (limit int, wait time.Duration, ok bool) {
 	limit, err := strconv.Atoi(cmp.Or(query.Get("limit"), strconv.Itoa(mostPulled)))
 	if err != nil || limit < 1 || limit > mostPulled {
@@ -349,7 +349,7 @@ func (h *handler) told(l *connector.Lane, m *sms.Message) own.Event {
 	return event
 }
 
-// postAcknowledged ends the events that the client has.
+// postAcknowledged ends the events that the client has received.
 func (h *handler) postAcknowledged() {
 	body, ok := h.readJSON(maxAckBody)
 	if !ok {
@@ -361,7 +361,7 @@ func (h *handler) postAcknowledged() {
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&asked); err != nil || asked.IDs == nil || len(asked.IDs) > mostHeld {
-		h.problem(own.NewProblem("invalid-message", fmt.Sprintf(`it must be {"ids": [...]} with %d ids of events at most`, mostHeld)))
+		h.problem(own.NewProblem("invalid-message", fmt.Sprintf(`it must be {"ids": [...]} with at most %d ids of events`, mostHeld)))
 		return
 	}
 	h.answerJSON(http.StatusOK, struct {

@@ -31,7 +31,7 @@ type Routes interface {
 	ClientLane(account string, context []byte) *connector.Lane
 }
 
-// Logins checks whether the login of a request that lasts still holds.
+// Logins checks whether the login of a long request is still valid.
 type Logins interface {
 	Still(c *connector.Connector, remote netip.AddrPort, certificate tlsfiles.Identity, who protocols.Credentials) bool
 	StillKey(c *connector.Connector, remote netip.AddrPort, certificate tlsfiles.Identity, key string) *config.Key

@@ -17,17 +17,16 @@ import (
 	"pmg/protocols/httpsms/own"
 )
 
-// Bounds on streams and batches.
+// Limits of streams and batches.
 const (
-	atOnce       = 1024      // lines of a stream that are submitted together, if so many have come
+	atOnce       = 1024      // lines of a stream that are submitted together, if as many have come
 	maxLine      = 256 << 10 // octets of a line
-	maxBatch     = 1000      // messages
+	maxBatch     = 1000      // messages in a batch
 	maxBatchBody = 16 << 20
 )
 
-// stream submits a message for each line of the body, and answers each with a line, in their order. Lines
-// that have come are submitted together, so that one commit serves them. A refused line does not end the
-// stream.
+// stream submits a message for each line of the body, and answers each with a line, in order. Lines that have come together
+// are submitted together, in one commit. A refused line does not end the stream.
 func (h *handler) stream() {
 	c := http.NewResponseController(h.x.Writer)
 	h.x.Conn.Await(false)    // the table of streams ends the connection
@@ -78,18 +77,18 @@ func (h *handler) stream() {
 	}
 }
 
-// errEnded says that the gateway ends a stream.
-var errEnded = errors.New("the gateway ends it")
+// errEnded means that the gateway ends a stream.
+var errEnded = errors.New("the gateway has ended the stream")
 
 // endOf returns the problem on the last line of a stream that the gateway ends.
 func endOf(why streams.Reason) *own.Problem {
 	switch why {
 	case streams.Revoked:
-		return own.NewProblem("unauthenticated", "the stream ends: its login does not hold any more")
+		return own.NewProblem("unauthenticated", "the stream ends: its login is no longer valid")
 	case streams.Kicked:
 		return own.NewProblem("unavailable", "an operator has ended the stream")
 	}
-	return own.NewProblem("unavailable", "the stream ends: the gateway stops, or its connector was removed")
+	return own.NewProblem("unavailable", "the stream ends: the gateway is stopping, or the connector was removed")
 }
 
 // readLines waits for a line, and returns it with the lines that have come with it. The lines do not share
@@ -149,7 +148,7 @@ func (h *handler) items(all []line, bodies [][]byte) (items []request.Item, at [
 	return items, at
 }
 
-// item returns a message in the form for submitting. It reports false if the message is invalid, and records the reason.
+// item returns a message as an item to submit. It reports false if the message is invalid, and records the reason.
 func (h *handler) item(l *line, body []byte) (item request.Item, ok bool) {
 	if l.problem == nil {
 		l.problem = h.maySend(l.message)
@@ -246,7 +245,7 @@ func (h *handler) postBatch() {
 	h.answerJSON(http.StatusOK, c)
 }
 
-// A carried is a batch that is being submitted, and its answer.
+// A carried is a batch in progress, and its answer.
 type carried struct {
 	h     *handler
 	batch *own.Batch
@@ -261,7 +260,7 @@ type carried struct {
 func (c *carried) item(i int) (request.Item, bool) {
 	var read own.Item
 	if !c.h.x.Parse(func() { read = c.batch.Item(i, c.h.now()) }) {
-		read.Problem = own.NewProblem("unavailable", "the client has hung up")
+		read.Problem = own.NewProblem("unavailable", "the client has disconnected")
 	}
 	l := &c.lines[i]
 	l.message, l.problem = read.Message, read.Problem

@@ -13,7 +13,7 @@ import (
 
 // A batch is the events of one call.
 type batch struct {
-	at       []int // places of the messages among the slots
+	at       []int // indexes of the messages among the slots
 	messages []*sms.Message
 	about    []*httpsms.Event
 	events   []own.Event
@@ -33,8 +33,8 @@ func (b *batch) add(c *courier, i int, m *sms.Message) bool {
 	return true
 }
 
-// id returns the id of a batch. Only batches of the same events share one: a repeated call may have more events or
-// fewer.
+// id returns the id of a batch. Only batches with the same events have the same id, because a repeated call may have more or
+// fewer events.
 func (b *batch) id() string {
 	h := sha256.New()
 	for i := range b.events {

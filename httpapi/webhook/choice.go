@@ -8,8 +8,8 @@ import (
 
 // A choice is the state that selects one of an account's webhooks. The caller's lock guards it.
 type choice struct {
-	away     int64 // before this time of the engine webhook_fallback is called in the place of webhook
-	failures int   // of calls of webhook_fallback, in a row
+	away     int64 // until this time of the engine's clock webhook_fallback is called instead of webhook
+	failures int   // consecutive failures of webhook_fallback
 	tried    bool  // webhook was called last; used while webhook and fallback fail
 }
 
@@ -26,7 +26,7 @@ func (c *courier) choose(a *config.Account) (url string, second bool) {
 		return a.WebhookFallback, true
 	}
 	if failures >= failuresRest {
-		if c.choice.failures >= failuresRest && c.choice.tried { // webhook and fallback fail: they take turns
+		if c.choice.failures >= failuresRest && c.choice.tried { // both fail, and are called in turn
 			c.choice.tried = false
 			return a.WebhookFallback, true
 		}
@@ -36,7 +36,7 @@ func (c *courier) choose(a *config.Account) (url string, second bool) {
 	return a.Webhook, false
 }
 
-// came records the outcome of a call of webhook or, with second, of webhook_fallback.
+// came records the outcome of a call of webhook, or with second of webhook_fallback.
 func (c *courier) came(a *config.Account, o *httpcall.Outcome, second bool) {
 	c.mu.Lock()
 	switch {
@@ -47,7 +47,7 @@ func (c *courier) came(a *config.Account, o *httpcall.Outcome, second bool) {
 	case second:
 	case o.Code == sms.OK:
 		c.choice.away = 0
-	case o.RetryAfter > 0 && a.WebhookFallback != "": // the fallback does not rest with the webhook
+	case o.RetryAfter > 0 && a.WebhookFallback != "": // the pause that webhook asked for does not apply to webhook_fallback
 		c.choice.away = max(c.choice.away, c.service.rooms.Node.Clock.Now()+int64(o.RetryAfter))
 		o.RetryAfter = 0
 	}
@@ -63,7 +63,7 @@ func (c *courier) came(a *config.Account, o *httpcall.Outcome, second bool) {
 	}
 }
 
-// isResting reports whether the server is not called for a while, and so is webhook_fallback.
+// isResting reports whether neither the webhook nor webhook_fallback is called for a while.
 func (c *courier) isResting() bool {
 	if c.server.Failures() < failuresRest {
 		return false
@@ -74,7 +74,7 @@ func (c *courier) isResting() bool {
 	return a == nil || a.WebhookFallback == "" || c.choice.failures >= failuresRest
 }
 
-// retryAtOnce is the number of a lane's events that become due in one turn of the dispatcher.
+// retryAtOnce is the number of a lane's events that become due in one round of the dispatcher.
 const retryAtOnce = 1000
 
 // Retry implements webhooks.Caller: events that wait for another attempt are due now, and the server no longer rests.

@@ -12,11 +12,11 @@ import (
 	"pmg/sms"
 )
 
-// Bounds on calls to a server.
+// Limits of calls to a server.
 const (
-	atATime      = 8  // calls to a server
-	failuresRest = 10 // failures in a row after which a server is not called for a while:
-	rest         = 30 // factor: a rest takes as many times throttle_pause of the connector
+	atATime      = 8  // calls to a server at the same time
+	failuresRest = 10 // consecutive failures after which a server rests
+	rest         = 30 // a rest lasts so many times throttle_pause of the connector
 )
 
 // A courier calls a server of a client: it is the courier of the server's lane.
@@ -27,7 +27,7 @@ type courier struct {
 	worker  *worker.Worker
 
 	mu sync.Mutex
-	// by the messages that the worker's slots are about: later events of these, which wait
+	// slots of later events that wait, by the message of the events in the worker's slots
 	under  map[uint64][]*connector.Slot
 	choice choice // the choice of the webhook to call
 	ended  ended  // messages whose last event was delivered: their other events are not sent
@@ -46,8 +46,8 @@ func newCourier(s *Service, l *connector.Lane) *courier {
 // account returns the options of the server's account, nil if the account no longer exists.
 func (c *courier) account() *config.Account { return c.service.rooms.Options.Account(c.lane.Account) }
 
-// Give implements connector.Courier. Events of one message are delivered in their order: the next waits until the one before
-// was taken.
+// Give implements connector.Courier. Events of a message are delivered in order: an event waits until the previous one was
+// accepted.
 func (c *courier) Give(now int64, s *connector.Slot) {
 	about := aboutOf(s.Message)
 	c.mu.Lock()
@@ -66,7 +66,7 @@ func (c *courier) Quiet(int64) {}
 // work delivers events.
 func (c *courier) work(slots []*connector.Slot) { c.settle(slots, c.try(c.account(), slots)) }
 
-// most returns how many events a call of an account's webhook may have. The account may be gone.
+// most returns the maximum number of events in a call of an account's webhook; a is nil if the account no longer exists.
 func most(a *config.Account) int {
 	if a == nil {
 		return 1
@@ -140,8 +140,8 @@ func (c *courier) try(a *config.Account, slots []*connector.Slot) []httpcall.Out
 		switch {
 		case c.isOvertaken(s.Message):
 			o.Code = sms.OK
-		case a == nil: // the account may come back
-			*o = httpcall.Outcome{Code: sms.TemporaryFailure, Err: "its account is gone"}
+		case a == nil: // the account may be added again
+			*o = httpcall.Outcome{Code: sms.TemporaryFailure, Err: "its account no longer exists"}
 		default:
 			if !c.worker.Guard(s.Message, "a call failed at a message; it is put aside", func() {
 				if most(a) == 1 || !all.add(c, i, s.Message) {
@@ -154,7 +154,7 @@ func (c *courier) try(a *config.Account, slots []*connector.Slot) []httpcall.Out
 	}
 	if len(all.events) > 0 {
 		o := httpcall.Outcome{Code: sms.TemporaryFailure}
-		c.worker.Guard(all.messages[0], "a call about several messages failed; it is made again", func() {
+		c.worker.Guard(all.messages[0], "a call about several messages failed; it is repeated", func() {
 			o = c.deliverAll(a, &all)
 		})
 		for _, i := range all.at {

@@ -8,7 +8,7 @@ import (
 	"pmg/protocols/httpsms/own"
 )
 
-// dialects are how clients are called: in the dialect of the request that submitted a message, or in the form of webhook_form.
+// dialects make the calls of clients: in the dialect of the request that submitted a message, or in the form of webhook_form.
 type dialects struct {
 	reports map[uint8]func(*httpsms.Event) (*httpsms.Call, bool)
 	forms   map[string]httpsms.Form
@@ -34,7 +34,8 @@ func (d *dialects) call(e *httpsms.Event) (*httpsms.Call, bool) {
 	return own.Tell(e), true
 }
 
-// hasOtherForm reports whether the webhook of an account, which may be gone, is called in the form of another gateway.
+// hasOtherForm reports whether the webhook of an account is called in the form of another gateway; a is nil if the account no
+// longer exists.
 func hasOtherForm(a *config.Account) bool { return a != nil && a.WebhookForm != config.PMGForm }
 
 // inForm returns the call of an account's webhook for a message from a mobile in the form of another gateway,

@@ -4,7 +4,7 @@ package webhook
 // at most twice as many.
 type ended struct{ latest, before map[uint64]struct{} }
 
-// mostEnded is how many ends of a server's messages are remembered: at most about a megabyte for each server.
+// mostEnded is the number of ended messages that are remembered for a server, in about a megabyte.
 const mostEnded = 1 << 15
 
 func (e *ended) add(about uint64) {

@@ -21,10 +21,10 @@ func NewEvents(rooms Rooms, logOf func(*connector.Connector) *server.Log) *Event
 	return &Events{rooms: rooms, logOf: logOf}
 }
 
-// EventID returns the id of the event that a message is, the same at each attempt.
+// EventID returns the id of a message's event, the same at each attempt.
 func EventID(m *sms.Message) string { return EventPrefix + sms.FormatID(m.ID) }
 
-// EventPrefix is how ids of events begin.
+// EventPrefix is the prefix of the ids of events.
 const EventPrefix = "evt_"
 
 // aboutOf returns the id of the message that a receipt is about, or of the message itself.
@@ -59,7 +59,7 @@ func (v *Events) Of(l *connector.Lane, m *sms.Message) (e *httpsms.Event, end fu
 		e.Message = out
 		return e, end
 	}
-	e.Report, e.From, e.To, e.Taken = &r, m.Dest(), m.Source(), r.Taken // a receipt goes the other way
+	e.Report, e.From, e.To, e.Taken = &r, m.Dest(), m.Source(), r.Taken // the receipt's recipient is the message's sender
 	e.Context, _ = sms.ReadContext(r.Context)
 	e.Status, e.Reason = httpsms.AnswerOf(r.Answer)
 	if e.Connector == "" {

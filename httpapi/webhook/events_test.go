@@ -283,7 +283,7 @@ func TestInbound(t *testing.T) {
 	r.Reload(yaml(h, "", "{from: operator, to: {account: replies}}, {to: operator, destination: 47}", replies))
 	r.SMSC.Deliver("vote 43")
 	eventually(t, "the log has the reply that is not sent", func() bool {
-		return strings.Contains(r.Log.String(), "what a client's server has replied to a message from a mobile was not sent")
+		return strings.Contains(r.Log.String(), "the reply of a client's server to a message from a mobile was not sent")
 	})
 	r.Settled()
 	if n := len(other.Calls("/mo?from=%2B46700000001&text=vote")); n != 2 || !r.SMSC.Idle() {

@@ -40,7 +40,7 @@ func (c *Service) tellLows() {
 	}
 }
 
-// tellLow calls the webhook of an account, again and again for some hours, but only while its balance is low.
+// tellLow calls the webhook of an account repeatedly for some hours, while its balance is low.
 func (c *Service) tellLow(l settle.Low) {
 	id := "low_" + strings.ToLower(rand.Text())
 	for _, pause := range lowPauses() {
@@ -59,7 +59,7 @@ func (c *Service) tellLow(l settle.Low) {
 		}
 	}
 	if !c.toldLow(l, id) {
-		c.rooms.Node.Log.Warn().Str("account", l.Account).Msg("no webhook of the account has taken that its balance is low")
+		c.rooms.Node.Log.Warn().Str("account", l.Account).Msg("no webhook of the account has accepted the event of a low balance")
 	}
 }
 

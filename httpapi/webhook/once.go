@@ -11,11 +11,11 @@ import (
 	"pmg/protocols/httpsms"
 )
 
-// Bounds on the batches of Jasmin's clients whose callback_url is being called.
+// Limits of the batches of Jasmin's clients whose callback_url is being called.
 const (
-	mostBatches      = 64 // of all accounts
+	mostBatches      = 64 // batches of all accounts
 	batchesOfAccount = 4
-	batchTime        = 10 * time.Minute // for all calls of a batch
+	batchTime        = 10 * time.Minute // time limit of all calls of a batch
 )
 
 // batches counts the batches whose callback_url is being called.
@@ -25,15 +25,15 @@ type batches struct {
 	of  map[string]int // by account
 }
 
-// begin counts a batch, which end uncounts. It returns the reason why there is no place for the batch, "" if there is one.
+// begin counts a batch; end uncounts it. It returns the reason why there is no place for the batch, "" if there is one.
 func (b *batches) begin(account string) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch {
 	case b.of[account] >= batchesOfAccount:
-		return fmt.Sprintf("callbacks of %d batches of the account go on", batchesOfAccount)
+		return fmt.Sprintf("callbacks of %d batches of the account are being made", batchesOfAccount)
 	case b.all >= mostBatches:
-		return fmt.Sprintf("callbacks of %d batches go on", mostBatches)
+		return fmt.Sprintf("callbacks of %d batches are being made", mostBatches)
 	}
 	b.all++
 	b.of[account]++
@@ -49,9 +49,8 @@ func (b *batches) end(account string) {
 	}
 }
 
-// CallOnce makes calls of an account in order, each once, until a server does not answer or batchTime ends.
-// The number of concurrent batches of an account is low, because each call may take as long as the server
-// likes.
+// CallOnce makes calls of an account in order, each once, until a server does not answer or batchTime ends. The number of
+// batches of an account at the same time is low, because a server may take any time for each call.
 func (c *Service) CallOnce(a *config.Account, calls []*httpsms.Call) {
 	if why := c.batches.begin(a.SystemID); why != "" {
 		c.notTold(a, calls[0], why)
@@ -70,7 +69,7 @@ func (c *Service) CallOnce(a *config.Account, calls []*httpsms.Call) {
 			o := c.caller.Do(ctx, request, to)
 			switch {
 			case ctx.Err() != nil:
-				c.notTold(a, request, fmt.Sprintf("the batch has taken %v", batchTime))
+				c.notTold(a, request, fmt.Sprintf("the calls of the batch have taken %v", batchTime))
 				return
 			case o.Status == 0:
 				c.notTold(a, request, o.Err)

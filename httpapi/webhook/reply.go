@@ -17,7 +17,7 @@ type reply struct {
 	body      []byte
 }
 
-// answers sends a server's reply to its message m to the mobile, once, however often the server is called.
+// answers sends a server's reply to its message m to the mobile, once, even if the server is called repeatedly.
 func (c *courier) answers(m *sms.Message, e *httpsms.Event, r *reply) {
 	order := kannel.Reply(e, &kannel.InboundOptions{OmitEmpty: true}, http.StatusOK, r.mediaType, r.body)
 	rooms := &c.service.rooms
@@ -33,6 +33,6 @@ func (c *courier) answers(m *sms.Message, e *httpsms.Event, r *reply) {
 	if result.Code != sms.OK && rooms.Node.Repeats.First("reply: "+a.SystemID) {
 		rooms.Node.Log.Warn().Str("account", a.SystemID).Str("id", sms.FormatID(m.ID)).Stringer("reason", result.Code).
 			Str("step", result.Step).
-			Msg("what a client's server has replied to a message from a mobile was not sent")
+			Msg("the reply of a client's server to a message from a mobile was not sent")
 	}
 }

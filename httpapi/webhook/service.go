@@ -10,14 +10,14 @@ import (
 	"pmg/internal/httpcall"
 )
 
-// Service are the couriers of all servers of clients.
+// A Service contains the couriers of all servers of clients.
 type Service struct {
 	rooms    Rooms
 	engine   worker.Engine
 	events   *Events
 	dialects dialects
 	caller   *httpcall.Caller
-	group    *worker.Group // of all calls
+	group    *worker.Group // group of all calls
 
 	batches batches
 

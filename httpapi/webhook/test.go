@@ -31,7 +31,7 @@ func (c *Service) Test(ctx context.Context, account string, fallback bool) (t we
 	case url == "":
 		return t, fmt.Errorf("account %s has no webhook", account)
 	case hasOtherForm(a):
-		return t, fmt.Errorf("the form %s (webhook_form) has no such call", a.WebhookForm)
+		return t, fmt.Errorf("the form %s (webhook_form) has no test event", a.WebhookForm)
 	}
 	now := rooms.Node.Clock.WallNow()
 	d := delivery{account: a, request: own.Test(url, account, now), id: "test_" + strings.ToLower(rand.Text())}

@@ -81,7 +81,7 @@ func TestBatchesBound(t *testing.T) {
 		c.batches.begin("client")
 	}
 	c.CallOnce(g.Table.Account("client"), []*httpsms.Call{{Method: "GET", URL: "http://192.0.2.1/x?id=1"}})
-	if text := log.String(); !strings.Contains(text, "batches of the account go on") || !strings.Contains(text, `"http://192.0.2.1/x"`) {
+	if text := log.String(); !strings.Contains(text, "batches of the account are being made") || !strings.Contains(text, `"http://192.0.2.1/x"`) {
 		t.Error(text)
 	}
 }

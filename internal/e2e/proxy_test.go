@@ -130,7 +130,7 @@ func TestProxyStray(t *testing.T) {
 			return g.log.count(`"level":"warn"`, `"connector":"`+name, "not in proxies") > 0
 		})
 	}
-	if g.log.count(`"connector":"behind"`, "its PROXY header cannot be read", "there is none") == 0 {
+	if g.log.count(`"connector":"behind"`, "its PROXY header cannot be read", "it is missing") == 0 {
 		t.Error("the log does not tell of connections without a header")
 	}
 	if g.stats("behind").Headers.Load() == 0 || g.stats("clients").Headers.Load() == 0 {

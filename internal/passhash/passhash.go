@@ -21,8 +21,8 @@ func Is(password string) bool {
 // 10 takes about 50 ms of CPU, cost 14 about 1 s (2026).
 const maxCost = 14
 
-// Check returns an error unless hash is one that Matches compares in about a second or less. The text of the
-// error follows the name of an option.
+// Check returns an error unless hash is valid, and Matches takes about a second or less for it. The text of the error follows
+// the name of an option.
 func Check(hash string) error {
 	if strings.HasPrefix(hash, "$argon2") {
 		_, err := parseArgon2id(hash)
@@ -31,7 +31,7 @@ func Check(hash string) error {
 	cost, err := bcrypt.Cost([]byte(hash))
 	switch {
 	case err != nil:
-		return fmt.Errorf("begins like a bcrypt hash and is not one: %w; make one with pmg account hash", err)
+		return fmt.Errorf("begins like a bcrypt hash but is not valid: %w; make one with pmg account hash", err)
 	case cost > maxCost:
 		return fmt.Errorf(
 			"is a bcrypt hash of cost %d, which takes too long to check: make one of cost %d or less (htpasswd -nB -C "+
@@ -42,7 +42,7 @@ func Check(hash string) error {
 	return nil
 }
 
-// Matches reports whether hash is the hash of password. It returns false for a hash that Check refuses.
+// Matches reports whether hash is the hash of password. It returns false if Check returns an error for hash.
 func Matches(hash, password []byte) bool {
 	if !strings.HasPrefix(string(hash), "$argon2") {
 		return bcrypt.CompareHashAndPassword(hash, password) == nil

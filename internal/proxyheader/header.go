@@ -18,12 +18,12 @@ import (
 	"github.com/pires/go-proxyproto"
 )
 
-// MaxHeader is the limit of a header's octets. A header with the certificate of a client has about 2,000.
+// MaxHeader is the maximum size of a header in octets. A header with a client's certificate has about 2,000.
 const MaxHeader = 4 << 10
 
 const (
-	fixed2  = 16  // octets of version 2 that every header has; the last two count the others
-	longest = 107 // octets of version 1 at most, with CR and LF
+	fixed2  = 16  // octets of the fixed part of version 2; the last two are the length of the rest
+	longest = 107 // maximum octets of version 1, with CR and LF
 )
 
 var begin1 = []byte("PROXY ")
@@ -33,8 +33,8 @@ func Begins(b []byte) bool {
 	return bytes.HasPrefix(b, begin1) || bytes.HasPrefix(b, proxyproto.SIGV2)
 }
 
-// Extent returns the number of the first octets of a connection that belong to its header, and whether these
-// are the whole header. It returns an error as soon as the octets cannot begin a header.
+// Extent returns the number of octets at the beginning of a connection that belong to its header, and whether they are the
+// whole header. It returns an error as soon as the octets cannot be the beginning of a header.
 func Extent(b []byte) (n int, whole bool, err error) {
 	switch {
 	case agree(b, begin1):
@@ -56,17 +56,17 @@ func Extent(b []byte) (n int, whole bool, err error) {
 		}
 		return min(n, len(b)), len(b) >= n, nil
 	}
-	return 0, false, errors.New("there is none")
+	return 0, false, errors.New("it is missing")
 }
 
-// agree reports whether one of two slices begins with the other.
+// agree reports whether one of two slices is a prefix of the other.
 func agree(b, begin []byte) bool {
 	n := min(len(b), len(begin))
 	return bytes.Equal(b[:n], begin[:n])
 }
 
-// Client returns the address of the client that a whole header names. It is not valid if the connection is the
-// proxy's own, such as a check of the server (LOCAL), or if the proxy does not know (UNKNOWN).
+// Client returns the address of the client in a complete header. It is not valid if the connection is the proxy's own, such as
+// a health check (LOCAL), or if the proxy does not know the client (UNKNOWN).
 func Client(header []byte) (netip.AddrPort, error) {
 	r := bufio.NewReaderSize(bytes.NewReader(header), len(header))
 	h, err := proxyproto.Read(r)
@@ -81,7 +81,7 @@ func Client(header []byte) (netip.AddrPort, error) {
 	}
 	source, _, ok := h.TCPAddrs()
 	if !ok {
-		return netip.AddrPort{}, errors.New("it names no address of TCP")
+		return netip.AddrPort{}, errors.New("it has no TCP address")
 	}
 	a := source.AddrPort()
 	return netip.AddrPortFrom(a.Addr().Unmap(), a.Port()), nil

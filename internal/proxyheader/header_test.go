@@ -67,11 +67,11 @@ func TestHeader(t *testing.T) {
 func TestHeaderRefused(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ header, want string }{
-		"a PDU":              {"\x00\x00\x00\x10\x00\x00\x00\x15", "there is none"},
-		"a frame":            {"\x0200/00035/O/31", "there is none"},
-		"a ClientHello":      {"\x16\x03\x01\x02\x00", "there is none"},
-		"another word":       {"PROXYTCP4 198.51.100.7", "there is none"},
-		"another signature":  {"\r\n\r\n\x00\r\nEXIT\n", "there is none"},
+		"a PDU":              {"\x00\x00\x00\x10\x00\x00\x00\x15", "it is missing"},
+		"a frame":            {"\x0200/00035/O/31", "it is missing"},
+		"a ClientHello":      {"\x16\x03\x01\x02\x00", "it is missing"},
+		"another word":       {"PROXYTCP4 198.51.100.7", "it is missing"},
+		"another signature":  {"\r\n\r\n\x00\r\nEXIT\n", "it is missing"},
 		"no end":             {"PROXY UNKNOWN " + strings.Repeat("x", 200), "more than 107"},
 		"2, too long":        {v2(0x21, 0x11, v4+strings.Repeat("x", MaxHeader)), "and may have 4096"},
 		"no CR":              {"PROXY TCP4 198.51.100.7 127.0.0.1 40000 2775\n", `\r\n`},
@@ -89,8 +89,8 @@ func TestHeaderRefused(t *testing.T) {
 		"2, too short":       {v2(0x21, 0x11, v4[:11]), "length"},
 		"2, IPv6 in 12":      {v2(0x21, 0x21, v4), "length"},
 		"2, family 4":        {v2(0x21, 0x41, v4), "family"},
-		"2, UDP":             {v2(0x21, 0x12, v4), "no address of TCP"},
-		"2, a unix socket":   {v2(0x21, 0x31, strings.Repeat("x", 216)), "no address of TCP"},
+		"2, UDP":             {v2(0x21, 0x12, v4), "no TCP address"},
+		"2, a unix socket":   {v2(0x21, 0x31, strings.Repeat("x", 216)), "no TCP address"},
 		"2, a TLV cut":       {v2(0x21, 0x11, v4+"\x02\x00"), "TLV"},
 		"2, a TLV too long":  {v2(0x21, 0x11, v4+"\x02\xff\xffabc"), "TLV"},
 		"2, TLVs of letters": {v2(0x21, 0x11, v4+"nonsense"), "TLV"},

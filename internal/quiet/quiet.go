@@ -14,18 +14,18 @@ import (
 	"pmg/sms/number"
 )
 
-// Hours are the same hours of each day, by the clocks of zones.
+// Hours are quiet hours, the same each day, in the time zones of recipients.
 type Hours struct {
-	from, to int            // minutes of the day; from is included, and to is not
+	from, to int            // minutes of the day; from is included, to is excluded
 	zone     *time.Location // zone of other recipients; nil: other recipients have no quiet hours
 	zones    number.Table[*time.Location]
 }
 
 // Options are the options of Hours.
 type Options struct {
-	From, To string   // of the day, such as 21:00
-	Zone     string   // of recipients that no entry of Zones fits, or empty
-	Zones    []string // 46=Europe/Stockholm
+	From, To string   // times of the day, such as 21:00
+	Zone     string   // zone of recipients without an entry in Zones, or empty
+	Zones    []string // e.g. 46=Europe/Stockholm
 }
 
 // A Problem is the error of an option.
@@ -46,10 +46,10 @@ func New(o Options) (*Hours, []Problem) {
 		problem("to", "must be a time of day such as 08:00, not %q", o.To)
 	}
 	if okFrom && okTo && h.from == h.to {
-		problem("to", "must not be the time of from, because there would be no hours between")
+		problem("to", "must not be the same time as from, because there would be no quiet hours")
 	}
 	if o.Zone == "" && len(o.Zones) == 0 {
-		problem("zone", "must be given, or zones: by whose clock it is late differs")
+		problem("zone", "must be given, or zones: quiet hours need a time zone")
 	}
 	const noZone = "must name a time zone such as Europe/Stockholm or UTC, not %q"
 	var ok bool
@@ -60,7 +60,7 @@ func New(o Options) (*Hours, []Problem) {
 		option := fmt.Sprintf("zones[%d]", i)
 		text, name, _ := strings.Cut(entry, "=")
 		if !strings.HasPrefix(text, "0") && !strings.HasPrefix(text, "+") {
-			text = "+" + text // a country code; a prefix with a 0 is that of a national number
+			text = "+" + text // a country code; a leading 0 would mean a national number
 		}
 		prefix, digits := number.ParsePrefix(text)
 		at, ok := timetext.LoadZone(name)
@@ -70,7 +70,7 @@ func New(o Options) (*Hours, []Problem) {
 		case !ok:
 			problem(option, noZone, name)
 		case h.isZone(prefix):
-			problem(option, "is about %s, as an entry before it is: remove one of them", prefix.Digits)
+			problem(option, "repeats %s, which an entry before it has: remove one of them", prefix.Digits)
 		default:
 			h.zones.Set(prefix, at)
 		}
@@ -89,8 +89,8 @@ func (h *Hours) isZone(p number.Prefix) bool {
 	return known
 }
 
-// Zone returns the zone of a recipient: the zone of the longest prefix of the number. Zone returns nil if the
-// recipient has no zone.
+// Zone returns the time zone of a recipient, by the longest prefix of the number that has one. It returns nil if there is
+// none.
 func (h *Hours) Zone(recipient number.Number) *time.Location {
 	if at, ok := h.zones.Find(recipient, func(*time.Location) bool { return true }); ok {
 		return at
@@ -98,9 +98,8 @@ func (h *Hours) Zone(recipient number.Number) *time.Location {
 	return h.zone
 }
 
-// End returns the first time from at on, both in Unix nanoseconds, at which the clock of a recipient shows none of the hours.
-// Where the clock is set forward over the end, that is the moment in which it is. Where it is set back to before the end,
-// the hours begin once more.
+// End returns the first time, from at on, that is outside the quiet hours of a recipient, in Unix nanoseconds. If the clock is
+// set forward over the end, that is the moment when it is set. If it is set back to before the end, the hours begin again.
 func (h *Hours) End(at int64, recipient number.Number) int64 {
 	zone := h.Zone(recipient)
 	if zone == nil {
@@ -120,7 +119,7 @@ func (h *Hours) End(at int64, recipient number.Number) int64 {
 	}
 }
 
-// left returns how long the hours still last at a time, if the clock is not set meanwhile; 0: the time is not within the hours.
+// left returns the rest of the quiet hours at a time, unless the clock is set meanwhile; 0: the time is outside the hours.
 func (h *Hours) left(t time.Time) time.Duration {
 	const day = 24 * 60
 	hour, minute, second := t.Clock()

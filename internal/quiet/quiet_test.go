@@ -138,13 +138,13 @@ func TestProblems(t *testing.T) {
 		want string
 	}{
 		{Options{From: "9:00", To: "24:00", Zone: "UTC"}, "from must be a time of day such as 21:00, not \"9:00\"; to must be a time of day such as 08:00, not \"24:00\""},
-		{Options{From: "09:00", To: "09:00", Zone: "UTC"}, "to must not be the time of from"},
+		{Options{From: "09:00", To: "09:00", Zone: "UTC"}, "to must not be the same time as from"},
 		{Options{From: "09:00", To: "10:00"}, "zone must be given"},
 		{Options{From: "09:00", To: "10:00", Zone: "Local"}, "zone must name a time zone"},
 		{Options{From: "09:00", To: "10:00", Zone: "Europe/Nowhere"}, "zone must name a time zone"},
 		{Options{From: "09:00", To: "10:00", Zones: []string{"46=UTC", "x=UTC", "47", "+46=UTC", "=UTC"}}, "zones[1] must be digits"},
 		{Options{From: "09:00", To: "10:00", Zones: []string{"47"}}, "zones[0] must name"},
-		{Options{From: "09:00", To: "10:00", Zones: []string{"46=UTC", "+46=UTC"}}, "zones[1] is about 46"},
+		{Options{From: "09:00", To: "10:00", Zones: []string{"46=UTC", "+46=UTC"}}, "zones[1] repeats 46"},
 		{Options{From: "09:00", To: "10:00", Zones: []string{"=UTC"}}, "zones[0] must be digits"},
 	} {
 		_, problems := New(c.o)

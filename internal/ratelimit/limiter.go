@@ -1,18 +1,18 @@
 package ratelimit
 
-// second is in nanoseconds, the unit of every time here.
+// second is a second in nanoseconds, the unit of all times here.
 const second = 1_000_000_000
 
 // A Limiter keeps one rate. It is not safe for concurrent use. Its zero value
 // does not limit.
 type Limiter struct {
-	interval int64 // between two messages on schedule; 0: no limit
-	slack    int64 // how far ahead of schedule a message may be
+	interval int64 // time between two messages on schedule; 0: no limit
+	slack    int64 // maximum time that a message may be ahead of schedule
 	due      int64 // time at which the next message is due
 }
 
-// New returns a limiter of rate messages per second, 0 for no limit. After a rest
-// burst messages may go together; less than 1 means DefaultBurst.
+// New returns a limiter of rate messages per second, 0 for no limit. After a pause burst messages may come together; less than
+// 1 means DefaultBurst.
 func New(rate, burst int) Limiter {
 	if rate <= 0 {
 		return Limiter{}
@@ -29,8 +29,8 @@ func New(rate, burst int) Limiter {
 // large enough that a sender that wakes every few milliseconds keeps the rate.
 func DefaultBurst(rate int) int { return max(rate/20, 1) }
 
-// Reserve takes the next message's place and returns the nanoseconds from now
-// until its time. The place is taken even if the message must wait.
+// Reserve takes the place of the next message, and returns the nanoseconds from now until its time. The place is taken even if
+// the message must wait.
 func (l *Limiter) Reserve(now int64) int64 {
 	if l.interval == 0 {
 		return 0
@@ -48,7 +48,7 @@ func (l *Limiter) Wait(now int64) int64 {
 	return max(l.due-l.slack-now, 0)
 }
 
-// SetRate changes the rate and keeps the schedule, so that a reload is no burst.
+// SetRate changes the rate and keeps the schedule, so that a reload does not allow a burst.
 func (l *Limiter) SetRate(rate, burst int) {
 	due := l.due
 	*l = New(rate, burst)

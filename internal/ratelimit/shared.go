@@ -2,8 +2,8 @@ package ratelimit
 
 import "sync/atomic"
 
-// A Shared keeps one rate for many goroutines, and bounds how many messages may
-// wait for their time. Its zero value does not limit.
+// A Shared limits one rate for many goroutines, and limits the number of messages that wait for their time. Its zero value
+// does not limit.
 type Shared struct {
 	terms atomic.Pointer[terms] // nil: no limit
 	due   atomic.Int64          // time at which the next message is due
@@ -15,14 +15,13 @@ type terms struct {
 	longest         int64 // longest time that a message may wait
 }
 
-// The bounds of how many messages may wait: a second's worth within these.
+// The limits of waiting messages: those of one second, within these bounds.
 const (
 	leastWaiting = 10
 	mostWaiting  = 10_000
 )
 
-// SetRate changes the rate and keeps the schedule, so that a reload is no burst.
-// The parameters are those of New.
+// SetRate changes the rate and keeps the schedule, so that a reload does not allow a burst. The parameters are those of New.
 func (s *Shared) SetRate(rate, burst int) {
 	l := New(rate, burst)
 	if l.interval == 0 {
@@ -33,19 +32,16 @@ func (s *Shared) SetRate(rate, burst int) {
 	s.terms.Store(&terms{l.interval, l.slack, int64(waiting) * l.interval})
 }
 
-// Admit takes the place of the next message. The message is on time wait
-// nanoseconds from now, and until then its sender should not be read. If too many
-// messages wait already, Admit takes no place and returns false, and wait is how
-// long it will be until a place is free.
+// Admit takes the place of the next message. Its time is wait nanoseconds from now; until then its sender should not be read.
+// If too many messages wait already, Admit takes no place and returns false, and wait is the time until a place is free.
 //
-// A place that was taken stays taken, whatever becomes of the sender.
+// A place stays taken, even if the sender disconnects.
 func (s *Shared) Admit(now int64) (wait int64, ok bool) { return s.admit(now, 1) }
 
-// AdmitOfMany is Admit for one of many messages that come together. Only half as many may wait, so that single ones
-// find places.
+// AdmitOfMany admits one of many messages that come together. Only half as many may wait, so that single messages find places.
 func (s *Shared) AdmitOfMany(now int64) (wait int64, ok bool) { return s.admit(now, 2) }
 
-// admit admits a message, unless too many wait already.
+// admit admits a message, unless too many wait already; part divides the number that may wait.
 func (s *Shared) admit(now, part int64) (wait int64, ok bool) {
 	t := s.terms.Load()
 	if t == nil {
@@ -64,7 +60,7 @@ func (s *Shared) admit(now, part int64) (wait int64, ok bool) {
 	}
 }
 
-// Take takes the places of n messages, however long they must wait, and returns the wait of the first.
+// Take takes the places of n messages, even if they must wait, and returns the wait of the first.
 func (s *Shared) Take(now, n int64) (wait int64) {
 	t := s.terms.Load()
 	if t == nil {
@@ -79,8 +75,8 @@ func (s *Shared) Take(now, n int64) (wait int64) {
 	}
 }
 
-// Left returns the number of messages that could come now without waiting, and the nanoseconds until a whole
-// burst could come. It takes no place.
+// Left returns the number of messages that need not wait now, and the nanoseconds until a whole burst need not wait. It takes
+// no place.
 func (s *Shared) Left(now int64) (n, whole int64) {
 	t := s.terms.Load()
 	if t == nil {

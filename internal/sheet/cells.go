@@ -10,11 +10,11 @@ import (
 	"pmg/sms"
 )
 
-// maxDigits is the number of digits of a number that count: the maximum of ITU-T E.164.
+// maxDigits is the maximum number of digits in a number (ITU-T E.164).
 const maxDigits = 15
 
-// NetworkOf reads the network of a row, from its column or from those of MCC and MNC: a country alone where the MNC is empty, a
-// star, or the words for all networks. It is 0 where the row has none.
+// NetworkOf returns the network of a row, from its column network, or from MCC and MNC. If the MNC is empty, a star, or a word
+// for all networks, it returns the whole country. Without any of these columns' values it returns 0.
 func NetworkOf(r *Row) (sms.Network, error) {
 	network, mcc, mnc := r.Get(Network), r.Get(MCC), r.Get(MNC)
 	if r.Has(MCC) {
@@ -45,7 +45,7 @@ func NetworkOf(r *Row) (sms.Network, error) {
 	return n, nil
 }
 
-// ReadNetwork reads MCC and MNC together, or MCC alone: 24001, 240-01, 240 01, 240, 240-*.
+// ReadNetwork parses MCC and MNC together, or MCC alone: 24001, 240-01, 240 01, 240, 240-*.
 func ReadNetwork(text []byte) (sms.Network, bool) {
 	if len(text) > 3 && bytes.IndexByte([]byte("-/ ."), text[3]) >= 0 {
 		mnc := bytes.TrimSpace(text[4:])
@@ -68,8 +68,8 @@ func isEach(mnc []byte) bool {
 	return false
 }
 
-// Ambiguous finds networks that a spreadsheet may have made of one another: 310-30 and 310-030.
-type Ambiguous map[sms.Network]int // the line of each, with an MNC of two digits
+// Ambiguous finds networks that a spreadsheet may have confused by dropping a zero: 310-30 and 310-030.
+type Ambiguous map[sms.Network]int // line of each network, whose MNC is shortened to two digits
 
 // Add records a network with its line. It returns an error if the other form was added before.
 func (a Ambiguous) Add(n sms.Network, line int) error {
@@ -87,14 +87,14 @@ func (a Ambiguous) Add(n sms.Network, line int) error {
 	}
 	if before > 0 != (line > 0) {
 		return fmt.Errorf(
-			"its MNC has another number of digits than in line %d: %s with and without a 0 in front are two networks",
+			"its MNC has another number of digits than in line %d: %s with and without a leading 0 are different networks",
 			max(before, -before), n,
 		)
 	}
 	return nil
 }
 
-// Prefixes returns the prefixes and ranges in a cell: each as its first and last prefix, in digits without + or 00.
+// Prefixes returns the prefixes and ranges in a cell: for each its first and last prefix, in digits without + or 00.
 func Prefixes(cell []byte) (all [][2][]byte, err error) {
 	one, ok, err := prefixOf(cell)
 	if err != nil || ok {
@@ -127,12 +127,12 @@ func Prefixes(cell []byte) (all [][2][]byte, err error) {
 		}
 	}
 	if len(all) == 0 {
-		return nil, errors.New("it has no number")
+		return nil, errors.New("the cell has no number")
 	}
 	return all, nil
 }
 
-// mostOfRange is how many prefixes a range of a row may have, where each is kept by itself.
+// mostOfRange is the maximum number of prefixes in a range whose prefixes are stored one by one.
 const mostOfRange = 10_000
 
 // Each calls take for each prefix of a cell, including all prefixes of a range.
@@ -142,13 +142,13 @@ func Each(cell []byte, take func(prefix string) error) error {
 		return In(Prefix, err)
 	}
 	for _, one := range all {
-		low, _ := strconv.ParseUint(string(one[0]), 10, 64) // maxDigits at most
+		low, _ := strconv.ParseUint(string(one[0]), 10, 64) // it has at most maxDigits digits
 		high, _ := strconv.ParseUint(string(one[1]), 10, 64)
 		switch {
 		case len(one[0]) != len(one[1]):
 			return fmt.Errorf("the range %s-%s must have as many digits on both sides", one[0], one[1])
 		case high < low || high-low >= mostOfRange:
-			return fmt.Errorf("the range %s-%s must rise, by less than %d", one[0], one[1], mostOfRange)
+			return fmt.Errorf("the range %s-%s must be ascending, with fewer than %d numbers", one[0], one[1], mostOfRange)
 		}
 		for ; low <= high; low++ {
 			if err := take(strconv.FormatUint(low, 10)); err != nil {
@@ -159,8 +159,8 @@ func Each(cell []byte, take func(prefix string) error) error {
 	return nil
 }
 
-// severalOf parts a cell at its blanks where each part can be a prefix of its own: all have three digits or more. Otherwise the
-// blanks are those within a number, such as +46 70.
+// severalOf splits a cell at its blanks if each part can be a prefix: all have at least three digits. Otherwise the blanks
+// belong to the number, as in +46 70.
 func severalOf(part []byte) ([][]byte, error) {
 	fields := bytes.Fields(bytes.ReplaceAll(part, []byte(" - "), []byte{'-'}))
 	for _, f := range fields {
@@ -174,7 +174,7 @@ func severalOf(part []byte) ([][]byte, error) {
 	return fields, nil
 }
 
-// prefixOf reads one prefix. It reports false for a cell with several prefixes, or a range.
+// prefixOf parses one prefix. It reports false for a cell with several prefixes, or a range.
 func prefixOf(cell []byte) (digits []byte, ok bool, err error) {
 	text := bytes.TrimSpace(cell)
 	digits = bytes.TrimPrefix(text, []byte{'+'})
@@ -211,7 +211,7 @@ func prefixOf(cell []byte) (digits []byte, ok bool, err error) {
 	return digits, true, nil
 }
 
-// isRange reports whether there are as many digits on both sides of a hyphen, and enough that they are two numbers.
+// isRange reports whether both sides of a hyphen have the same number of digits, and enough digits for two numbers.
 func isRange(text []byte) bool {
 	from, to, ok := bytes.Cut(bytes.TrimLeft(text, "+"), []byte{'-'})
 	return ok && len(bytes.TrimSpace(from)) == len(bytes.TrimSpace(to))

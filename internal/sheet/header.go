@@ -8,24 +8,24 @@ import (
 	"strings"
 )
 
-// The columns that are read. Each may have other names in a header.
+// The columns that can be read. A header may have other names for them.
 const (
 	Number    = "number"  // one number, or the name of a sender
 	Prefix    = "prefix"  // all numbers that begin with the prefix
-	From      = "from"    // with To: all numbers that begin with something between
-	To        = "to"      // end of the range: as many digits as From
+	From      = "from"    // with To: first prefix of a range
+	To        = "to"      // last prefix of a range, with as many digits as From
 	Network   = "network" // MCC and MNC
 	MCC       = "mcc"
 	MNC       = "mnc"
-	Name      = "name" // of the network, for people
-	For       = "for"  // a network, a country, a prefix with + in front, or *
+	Name      = "name" // name of the network, for people
+	For       = "for"  // a network, a country, a prefix with a leading +, or *
 	Price     = "price"
 	ValidFrom = "valid_from"
 	Currency  = "currency"
-	Ignored   = "ignore" // any column else
+	Ignored   = "ignore" // any other column
 )
 
-// spelled are the names that suppliers use for columns, as plain returns them.
+// spelled are the suppliers' names of columns, in the form that plain returns.
 var spelled = map[string]string{
 	"prefix": Prefix, "code": Prefix, "dialcode": Prefix, "dialingcode": Prefix, "numberprefix": Prefix, "e164": Prefix,
 	"e164prefix": Prefix, "prefixes": Prefix, "dialprefix": Prefix,
@@ -51,14 +51,14 @@ var spelled = map[string]string{
 	"currency": Currency, "curr": Currency, "ccy": Currency,
 }
 
-// A Header is the knowledge about the columns of a table.
+// A Header describes the columns of a table.
 type Header struct {
 	Columns  []string
-	Currency string // currency that the header names beside the price, as in Rate (EUR); empty: no currency
+	Currency string // currency in the header's name of the price, such as Rate (EUR); empty: none
 	only     bool   // each row has one field, whatever its place
 }
 
-// headerOf reads the first line with fields. It reports whether it is a header.
+// headerOf parses the first line with fields. It reports whether the line is a header.
 func headerOf(f *Form, fields [][]byte) (h *Header, isHeader bool, err error) {
 	named := &Header{}
 	some, code, twice := 0, false, error(nil)
@@ -83,7 +83,7 @@ func headerOf(f *Form, fields [][]byte) (h *Header, isHeader bool, err error) {
 	if len(f.Columns) > 0 { // the header may be in any language
 		isHeader = !slices.ContainsFunc(fields, isNumber)
 		if isHeader && len(fields) != len(f.Columns) {
-			return nil, false, fmt.Errorf("it has %d columns, and the option columns names %d", len(fields), len(f.Columns))
+			return nil, false, fmt.Errorf("it has %d columns, but the option columns has %d", len(fields), len(f.Columns))
 		}
 		return &Header{Columns: f.Columns}, isHeader, f.Check(f.Columns)
 	}
@@ -101,24 +101,24 @@ func headerOf(f *Form, fields [][]byte) (h *Header, isHeader bool, err error) {
 	switch {
 	case columns == nil && f.Only != "":
 		return nil, false, fmt.Errorf(
-			"it has %d columns, and its first line does not say what they are: write a line such as %s above it",
+			"it has %d columns, but its first line is not a header: write a line such as %s above it",
 			len(fields), f.Example,
 		)
 	case columns == nil:
 		return nil, false, fmt.Errorf(
-			"it has %d columns, and its first line does not say what they are: write a line such as %s above it, or name them "+
+			"it has %d columns, but its first line is not a header: write a line such as %s above it, or name them "+
 				"with the option columns", len(fields), f.Example,
 		)
 	case !slices.ContainsFunc(fields, isNumber) && !slices.ContainsFunc(fields, isAll):
 		return nil, false, fmt.Errorf(
-			"its first line %.60q has no number, and no name of a column that is known: write a line such as %s there, or "+
+			"its first line %.60q has neither a number nor a known name of a column: write a line such as %s there, or "+
 				"name the columns with the option columns", strings.Join(names, " "), f.Example,
 		)
 	}
 	return &Header{Columns: columns}, false, f.Check(columns)
 }
 
-// columnOf returns the column that has a name, Ignored if it is not wanted.
+// columnOf returns the column with a name, Ignored if it is not wanted.
 func (h *Header) columnOf(name string, f *Form, several bool) string {
 	column := f.Spelled[name]
 	if column == "" && several {
@@ -136,7 +136,7 @@ func (h *Header) columnOf(name string, f *Form, several bool) string {
 	return column
 }
 
-// nameNetworks decides what a column "network" is: its name where another column has its numbers.
+// nameNetworks decides about a column "network": it is the network's name if another column has the codes.
 func (h *Header) nameNetworks(names []string, code bool, f *Form) {
 	seen := false
 	for i, c := range h.Columns {
@@ -154,7 +154,7 @@ func (h *Header) nameNetworks(names []string, code bool, f *Form) {
 	}
 }
 
-// priceIn returns Price for a name such as rateeur, and records the currency.
+// priceIn returns Price for a name with a currency, such as rateeur, and records the currency.
 func (h *Header) priceIn(name string) string {
 	const letters = 3
 	if len(name) <= letters {
@@ -171,7 +171,7 @@ func (h *Header) priceIn(name string) string {
 	return ""
 }
 
-// isNumber reports whether a field begins as a number does.
+// isNumber reports whether a field begins like a number.
 func isNumber(field []byte) bool {
 	return len(field) > 0 && (field[0] >= '0' && field[0] <= '9' || field[0] == '+')
 }
@@ -183,10 +183,10 @@ func CheckColumns(columns, wanted []string, check func([]string) error) error {
 	all := append(slices.Clone(wanted), Ignored)
 	for i, c := range columns {
 		if !slices.Contains(all, c) {
-			return fmt.Errorf("%q is no column: it must be one of %s", c, strings.Join(all, ", "))
+			return fmt.Errorf("there is no column %q: it must be one of %s", c, strings.Join(all, ", "))
 		}
 		if c != Ignored && slices.Contains(columns[:i], c) {
-			return fmt.Errorf("%s is there twice", c)
+			return fmt.Errorf("the column %s is named twice", c)
 		}
 	}
 	if len(columns) > MaxColumns {
@@ -202,7 +202,7 @@ func CheckNetwork(columns []string) error {
 	case has(Network) && has(MCC):
 		return errors.New("there must be a column network (MCC and MNC together), or a column mcc, and not both")
 	case has(MNC) && !has(MCC):
-		return errors.New("there is a column mnc, and none of mcc")
+		return errors.New("there is a column mnc, but no column mcc")
 	}
 	return nil
 }

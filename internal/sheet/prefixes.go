@@ -9,7 +9,7 @@ import (
 	"pmg/internal/textfile"
 )
 
-// maxPrefixes is how many prefixes a file may have.
+// maxPrefixes is the maximum number of prefixes in a file.
 const maxPrefixes = 1_000_000
 
 // ReadPrefixes reads a file of prefixes, such as those of a route, without a + in front.
@@ -50,7 +50,7 @@ func readPrefixes(from io.Reader, p *textfile.Problems) (prefixes []string, err 
 			cell = cell[1:]
 		}
 		if isDigits(cell) {
-			return take(string(cell)) // also a national prefix, with a 0 in front
+			return take(string(cell)) // also a national prefix, with a leading 0
 		}
 		return Each(cell, take)
 	})

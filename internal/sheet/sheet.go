@@ -2,7 +2,7 @@
 // in the words of the supplier, further columns, and rows without fields. Tables of networks, lists of
 // prices, lists of numbers and the prefixes of routes are read with this package.
 //
-// A cell is read as a person understands it; otherwise the row is refused with its line.
+// A cell is read as a person would understand it. If it is ambiguous, the row is refused with its line.
 //
 // # Start reading
 //
@@ -22,36 +22,36 @@ import (
 	"pmg/internal/textfile"
 )
 
-// FirstRows is the number of a table's first rows that are stored as text, so that a person sees how they were parsed.
+// FirstRows is the number of rows that are kept as text, so that a person can check how they were parsed.
 const FirstRows = 3
 
-// MaxColumns is how many columns a table may have.
+// MaxColumns is the maximum number of columns in a table.
 const MaxColumns = 64
 
-// Latin1 is the charset of tables that are not in UTF-8. It is the charset of Windows, which has all characters of ISO 8859-1.
+// Latin1 is the charset of tables that are not in UTF-8: Windows-1252, which includes the printable characters of ISO 8859-1.
 const Latin1 = "latin1"
 
-// A Form says how a table is read.
+// A Form describes the tables of a kind.
 type Form struct {
-	Columns  []string // names of the columns, in order; empty: the header names them
+	Columns  []string // columns, in order; empty: those in the header
 	Charset  string   // Latin1, or UTF-8
 	Wanted   []string // columns that are read; other columns are ignored
 	Spelled  map[string]string
-	Beside   map[string]string          // further names of columns, if a table has several: alone each may be an entry
+	Beside   map[string]string          // further names of columns, if there are several: one alone may be an entry
 	Default  func(columns int) []string // returns the columns of a table without a header; nil: unknown
 	Only     string                     // the column of a table without a header whose rows have one field; empty: no column
-	Example  string                     // a header
+	Example  string                     // example of a header
 	Check    func(columns []string) error
 	Shorter  bool // rows may lack columns at the end
 	Comments bool // a comment may follow the fields, after a '#' that is not within quotes
 	MaxRows  int
-	HasPrice bool // the header names a price
+	HasPrice bool // a column with a price exists
 }
 
-// Full is the error of a row for which there is no room. The rows after it are not read.
+// Full is the error of a row beyond a limit. Later rows are not read.
 type Full string
 
-// Error names the rows for which there is no room.
+// Error returns the limit.
 func (f Full) Error() string { return string(f) }
 
 // A Row is a row of a table.
@@ -110,12 +110,12 @@ func (r *reader) line(line []byte, number int) bool {
 	}
 	fields, err := textfile.Fields(line, r.between, r.room[:0])
 	if err == nil && !slices.ContainsFunc(fields, func(field []byte) bool { return len(field) > 0 }) {
-		return true // a row of a spreadsheet that nobody has filled
+		return true // an empty row of a spreadsheet
 	}
 	if r.header == nil && err == nil {
 		var isHeader bool
 		r.header, isHeader, err = headerOf(r.form, fields)
-		if err != nil { // nothing of the table can be read
+		if err != nil { // no row can be read without a valid header
 			r.p.Add(number, "%v", err)
 			return false
 		}
@@ -139,7 +139,7 @@ func (r *reader) line(line []byte, number int) bool {
 	return true
 }
 
-// goesOn records the problem of a row, and reports whether reading continues.
+// goesOn records the error of a row, and reports whether reading continues.
 func (r *reader) goesOn(err error, line []byte, number int) bool {
 	var full Full
 	if errors.As(err, &full) {
@@ -150,9 +150,9 @@ func (r *reader) goesOn(err error, line []byte, number int) bool {
 	return true
 }
 
-// fill makes the row of fields.
+// fill makes a row of fields.
 func (r *reader) fill(fields [][]byte, line int) error {
-	if r.header == nil { // the first line with fields could not be read
+	if r.header == nil { // the header could not be read
 		return fmt.Errorf("the first row could not be read")
 	}
 	columns := r.header.Columns
@@ -172,7 +172,7 @@ func (r *reader) fill(fields [][]byte, line int) error {
 	return nil
 }
 
-// only returns the one field of a row that is not empty, as a spreadsheet writes a column that has empty ones beside it.
+// only returns the one field of a row that is not empty, because spreadsheets may write empty columns beside it.
 func only(fields [][]byte) ([][]byte, error) {
 	if len(fields) == 1 {
 		return fields, nil
@@ -201,7 +201,7 @@ func withoutComment(line []byte) []byte {
 	return line
 }
 
-// least returns the least number of columns of a row: up to the last column that each row needs.
+// least returns the minimum number of columns in a row: up to the last required column.
 func (r *reader) least() int {
 	n := 0
 	for i, c := range r.header.Columns {
@@ -212,7 +212,7 @@ func (r *reader) least() int {
 	return n
 }
 
-// In names a column of a problem.
+// In adds the name of a column to an error.
 func In(column string, err error) error {
 	if err == nil {
 		return nil
@@ -220,7 +220,7 @@ func In(column string, err error) error {
 	return fmt.Errorf("column %s: %w", column, err)
 }
 
-// plain returns the name of a column in small letters, without blanks and marks.
+// plain returns the name of a column in lower case, without blanks and punctuation.
 func plain(name []byte) string {
 	return strings.Map(func(c rune) rune {
 		if strings.ContainsRune(" _-./()\u00a0", c) {

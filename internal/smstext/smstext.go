@@ -13,19 +13,17 @@ import (
 	"pmg/sms/userdata"
 )
 
-// Decode returns a text as UTF-8, as Append does.
+// Decode returns a text as UTF-8; see Append.
 func Decode(a sms.Alphabet, header bool, b []byte) (string, bool) {
 	text, ok := Append(nil, a, header, b)
 	return string(text), ok
 }
 
-// Append appends a text to dst as UTF-8. header reports that the text begins with a user data
-// header (3GPP TS 23.040 §9.2.3.24). It is skipped, but its languages count. Append reports false
-// for octets that are not a text in their alphabet.
+// Append appends a text to dst as UTF-8. header means that the text begins with a user data header (3GPP TS 23.040 §9.2.3.24).
+// It is skipped, but its languages count. Append reports false for octets that are not a text in their alphabet.
 //
-// GSM 7-bit has no octets above 0x7F where each has a septet, so a text with such octets
-// is read as Latin-1: many peers send that as their default. What is sent as ASCII may be
-// Latin-1 just as well, never the other way round.
+// Unpacked GSM 7-bit has no octets above 0x7F, so a text with such octets is read as Latin-1, which many peers send as their
+// default. A text marked as ASCII may also be Latin-1, but not the other way round.
 func Append(dst []byte, a sms.Alphabet, header bool, b []byte) ([]byte, bool) {
 	var h userdata.Header
 	var head []byte
@@ -34,7 +32,7 @@ func Append(dst []byte, a sms.Alphabet, header bool, b []byte) ([]byte, bool) {
 		if head, b, ok = userdata.Cut(b); !ok {
 			return dst, false
 		}
-		h, _ = userdata.Parse(head) // a text can be read without the header
+		h, _ = userdata.Parse(head) // without a valid header the text can still be read
 	}
 	c, ok := CharsetOf(a)
 	switch {
@@ -52,14 +50,13 @@ func Append(dst []byte, a sms.Alphabet, header bool, b []byte) ([]byte, bool) {
 	return dst, true
 }
 
-// Unpack appends the septets of a packed text that stands behind a user data header.
+// Unpack appends the septets of a packed text that follows a user data header.
 func Unpack(dst, header, packed []byte) []byte {
 	fill := charset.FillBits(len(header))
 	return charset.AppendUnpacked(dst, packed, fill, charset.PackedSeptets(packed, fill))
 }
 
-// CharsetOf returns the charset of texts in an alphabet, and false for octets that are
-// no text, or one that is not known.
+// CharsetOf returns the charset of texts in an alphabet. It returns false if the alphabet is unknown, or not for texts.
 func CharsetOf(a sms.Alphabet) (charset.Charset, bool) {
 	var c charset.Charset
 	switch a {
@@ -84,8 +81,7 @@ func CharsetOf(a sms.Alphabet) (charset.Charset, bool) {
 	return c, true
 }
 
-// Encode converts a text of UTF-8 as a sender with the default alphabet a does: to that alphabet, or to UCS-2 if a
-// lacks a character.
+// Encode converts a text from UTF-8 like a sender with the default alphabet a: to a, or to UCS-2 if a lacks a character.
 func Encode(a sms.Alphabet, text string) (sms.Alphabet, []byte) {
 	cs, _ := CharsetOf(a)
 	octets, loss := cs.Encode(nil, []byte(text), charset.Report)

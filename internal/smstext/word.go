@@ -11,14 +11,14 @@ import (
 	"pmg/sms/userdata"
 )
 
-// MostTyped is how many octets of a text Typed reads: a header and some hundred characters.
+// MostTyped is the number of octets of a text that Typed reads: a header and some hundred characters.
 const MostTyped = 512
 
-// longestWord is the limit in octets of a text that counts as a word, without blanks and marks around it.
+// longestWord is the maximum length in octets of a word, without blanks and punctuation around it.
 const longestWord = 80
 
-// Typed returns what a person has typed, or the beginning of it. A text whose alphabet is not known, or that came as data, is
-// read if its octets are those of ASCII: STOP has the same in all alphabets.
+// Typed returns the text that a person has typed, or its beginning. A text in an unknown alphabet, or in octets, is read if
+// its octets are ASCII: STOP is the same in all alphabets.
 func Typed(a sms.Alphabet, header bool, octets []byte) string {
 	octets = octets[:min(len(octets), MostTyped)]
 	if text, ok := Decode(a, header, octets); ok {
@@ -37,7 +37,7 @@ func Typed(a sms.Alphabet, header bool, octets []byte) string {
 	return text
 }
 
-// ascii reads every step-th octet as ASCII, from the one at a position on. The others must be 0.
+// ascii reads every step-th octet as ASCII, starting at from. The others must be 0.
 func ascii(octets []byte, step, from int) (string, bool) {
 	if len(octets)%step != 0 {
 		return "", false
@@ -55,9 +55,8 @@ func ascii(octets []byte, step, from int) (string, bool) {
 	return string(text), true
 }
 
-// Word returns a text in the form for comparison with a word: in capitals, composed, with letters of the
-// usual width, one blank between its words, and without blanks and marks of any kind around it. It is "" for
-// a text that is longer than words are.
+// Word returns a text in a form for comparison with words: upper case, composed, letters of normal width, single blanks, and
+// no blanks or punctuation around it. It returns "" for a text above longestWord.
 func Word(text string) string {
 	text = strings.TrimFunc(text, isNoLetter)
 	if len(text) > longestWord {
@@ -66,7 +65,7 @@ func Word(text string) string {
 	return strings.Join(strings.Fields(folded(text)), " ")
 }
 
-// FirstWord returns the word that a text begins with, in the form of Word.
+// FirstWord returns the first word of a text, in the form of Word.
 func FirstWord(text string) string {
 	text = strings.TrimLeftFunc(folded(text[:cutAt(text)]), isNoLetter)
 	if end := strings.IndexFunc(text, isNoLetter); end >= 0 {
@@ -75,7 +74,7 @@ func FirstWord(text string) string {
 	return text
 }
 
-// cutAt returns where the text is cut of which the first word is looked for: not within a character.
+// cutAt returns the index at which a text is cut before its first word is looked for, which is not within a character.
 func cutAt(text string) int {
 	n := min(len(text), 3*MostTyped)
 	for n < len(text) && !utf8.RuneStart(text[n]) {
@@ -84,11 +83,11 @@ func cutAt(text string) int {
 	return n
 }
 
-// folded returns a text in capitals, composed (Unicode NFKC), without characters that nobody sees, and with one kind of hyphen.
+// folded returns a text in upper case, composed (Unicode NFKC), without invisible characters, and with one kind of hyphen.
 func folded(text string) string {
 	return strings.Map(func(c rune) rune {
 		switch {
-		case unicode.Is(unicode.Cf, c) || c >= 0xfe00 && c <= 0xfe0f: // characters that control how the text around them is set
+		case unicode.Is(unicode.Cf, c) || c >= 0xfe00 && c <= 0xfe0f: // formatting characters
 			return -1
 		case unicode.Is(unicode.Pd, c):
 			return '-'
@@ -97,7 +96,7 @@ func folded(text string) string {
 	}, norm.NFKC.String(text))
 }
 
-// isNoLetter reports whether a character is neither a letter nor a digit, nor a sign that belongs to the letter before it.
+// isNoLetter reports whether a character is neither a letter, nor a digit, nor a combining mark.
 func isNoLetter(c rune) bool {
 	return !unicode.In(c, unicode.L, unicode.N, unicode.Mn, unicode.Mc) || c >= 0xfe00 && c <= 0xfe0f
 }

@@ -12,13 +12,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// first is the descriptor of the first socket that is handed over.
+// first is the first descriptor that the service manager passes.
 const first = 3
 
-// TakeHanded returns, by name, the listening sockets that the process pid was started with, as
-// sd_listen_fds(3) of systemd describes. The service manager keeps them open while the process is not there,
-// so that no connection is refused. problems says which cannot be used, and why. Those are left alone,
-// because a number that is wrong may be that of a descriptor of the process's own.
+// TakeHanded returns, by name, the listening sockets that the service manager has passed to process pid, as described in
+// sd_listen_fds(3) of systemd. The manager keeps them open while the process does not run, so that no connection is refused.
+// problems are the sockets that cannot be used, with reasons. These are not closed, because a wrong number may be a descriptor
+// of the process itself.
 func TakeHanded(getenv func(string) string, pid int) (handed map[string][]Listening, problems []error) {
 	n, err := strconv.Atoi(getenv("LISTEN_FDS"))
 	if err != nil || n <= 0 || getenv("LISTEN_PID") != strconv.Itoa(pid) {
@@ -34,7 +34,7 @@ func TakeHanded(getenv func(string) string, pid int) (handed map[string][]Listen
 		addr, err := adopt(fd)
 		if err != nil {
 			problems = append(
-				problems, fmt.Errorf("cannot use the socket %s that was handed over (descriptor %d): %w", name, fd, err),
+				problems, fmt.Errorf("cannot use the socket %s from the service manager (descriptor %d): %w", name, fd, err),
 			)
 			continue
 		}
@@ -43,7 +43,7 @@ func TakeHanded(getenv func(string) string, pid int) (handed map[string][]Listen
 	return handed, problems
 }
 
-// adopt prepares a descriptor that was handed over, if it is a socket that listens for TCP.
+// adopt prepares a descriptor from the service manager, if it is a listening TCP socket.
 func adopt(fd int) (netip.AddrPort, error) {
 	listens, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_ACCEPTCONN)
 	if err != nil {
@@ -55,24 +55,24 @@ func adopt(fd int) (netip.AddrPort, error) {
 	}
 	addr := addrPort(sa)
 	if listens == 0 || !addr.IsValid() {
-		return netip.AddrPort{}, errors.New("it is no socket that listens for TCP: write ListenStream=host:port")
+		return netip.AddrPort{}, errors.New("it is not a listening TCP socket: write ListenStream=host:port")
 	}
 	unix.CloseOnExec(fd)
 	return addr, unix.SetNonblock(fd, true)
 }
 
-// Listener gives the socket to package net.
+// Listener moves the socket to package net.
 func (l Listening) Listener() (net.Listener, error) {
 	f := os.NewFile(uintptr(l.FD), "")
 	defer f.Close() // package net uses a duplicate of the descriptor
 	n, err := net.FileListener(f)
 	if err != nil {
-		return nil, fmt.Errorf("cannot use the socket %v that was handed over: %w", l.Addr, err)
+		return nil, fmt.Errorf("cannot use the socket %v from the service manager: %w", l.Addr, err)
 	}
 	return n, nil
 }
 
-// Share returns a listener for package net that has a descriptor of its own: when it is closed, the socket goes on to listen.
+// Share returns a listener of package net with its own descriptor: after it is closed, the socket still listens.
 func (l Listening) Share() (net.Listener, error) {
 	fd, err := unix.FcntlInt(uintptr(l.FD), unix.F_DUPFD_CLOEXEC, 0)
 	if err != nil {
@@ -81,7 +81,7 @@ func (l Listening) Share() (net.Listener, error) {
 	return Listening{FD: fd, Addr: l.Addr}.Listener()
 }
 
-// Is reports whether Listen would listen on the socket's address if it were called with address.
+// Is reports whether the socket has the address that Listen(address) would listen on.
 func (l Listening) Is(address string) bool {
 	a, err := net.ResolveTCPAddr("tcp", address)
 	if err != nil || a.Port != 0 && a.Port != int(l.Addr.Port()) {

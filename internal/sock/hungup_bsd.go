@@ -2,7 +2,8 @@
 
 package sock
 
-// HungUp reports whether the peer of a socket will send nothing more. It is not noticed until all has been read that it has sent.
+// HungUp reports whether the peer of a socket will send nothing more. It reports that only after everything the peer has sent
+// was read.
 func HungUp(fd int) bool {
 	n, err := Peek(fd, make([]byte, 1))
 	return n == 0 && err == nil

@@ -30,7 +30,7 @@ func Listen(address string) (Listening, error) {
 	return Listening{FD: fd, Addr: l.Addr().(*net.TCPAddr).AddrPort()}, nil
 }
 
-// ListenError returns the error that net.Listen failed with on an address as users see it.
+// ListenError explains an error of net.Listen on an address to users.
 func ListenError(address string, err error) error {
 	var number syscall.Errno
 	switch {
@@ -68,8 +68,8 @@ func Accept(listening int) (fd int, remote netip.AddrPort, ok bool, err error) {
 	}
 }
 
-// Take takes a connection over from package net: it returns a non-blocking descriptor of
-// the same socket and closes conn, which it also does if it fails.
+// Take takes a connection over from package net: it returns a non-blocking descriptor of the same socket and closes conn, even
+// if it fails.
 func Take(conn net.Conn) (fd int, remote netip.AddrPort, err error) {
 	defer conn.Close()
 	c, ok := conn.(*net.TCPConn)

@@ -1,9 +1,9 @@
 package sortedset
 
-// RunSize is the number of items that are sorted at a time. Sorting them takes less than 10 ms.
+// RunSize is the number of items that are sorted together, in less than 10 ms.
 const RunSize = 1 << 16
 
-// A Run returns its items in the order of their keys, one at each call, and reports whether there was one.
+// A Run returns the items in order of their keys, one at each call, and reports whether there was one.
 type Run[T any] func() (key uint64, item T, ok bool)
 
 // A head is the next item of a run.
@@ -13,10 +13,10 @@ type head[T any] struct {
 	next Run[T]
 }
 
-// Merge calls take with the items of all runs in the order of their keys. before reports which of two items with the same key
-// comes first. rest gives up the processor for a moment. No run is empty.
+// Merge calls take with the items of all runs in order of their keys. before reports whether the first of two items with the
+// same key comes first. rest yields the processor for a moment. No run may be empty.
 func Merge[T any](runs []Run[T], before func(a, b T) bool, take func(uint64, T), rest func()) {
-	heads := make([]head[T], len(runs)) // a heap, whose first item is the smallest
+	heads := make([]head[T], len(runs)) // a heap, whose root is the smallest
 	for i := len(runs) - 1; i >= 0; i-- {
 		key, item, _ := runs[i]()
 		sift(heads, i, head[T]{key, item, runs[i]}, before)

@@ -2,7 +2,7 @@
 //
 // # Start reading
 //
-// Set, then Merge, which sorts what is too much to be sorted in one go.
+// Set, then Merge, which merges parts that were sorted one by one.
 package sortedset
 
 import (
@@ -11,15 +11,15 @@ import (
 	"slices"
 )
 
-// What a set is made of.
+// The sizes of a set's parts.
 const (
-	blockSize = 64 // numbers after each entry of the index: a look-up reads two or three lines of the cache
+	blockSize = 64 // numbers after each entry of the index: a look-up reads two or three cache lines
 	slabBits  = 20
 	slabSize  = 1 << slabBits // octets
 )
 
-// A Set is sorted numbers without duplicates, in blocks. A block is in one slab, and has what is to be added to its first
-// number, in as many octets as the largest of these needs.
+// A Set is sorted numbers without duplicates, in blocks. A block is in one slab. It has the differences from its first number,
+// each in as many octets as the largest needs.
 //
 //	first[i] ─► slabs[at[i]>>20][at[i]&0xfffff:]  +---------------+---------------+----
 //	                                              | added width[i]| added width[i]| ...   63, fewer in the last block
@@ -34,8 +34,8 @@ type Set struct {
 	block []uint64 // the last block, while numbers are added
 }
 
-// Floor returns the greatest number of the set that is not greater than key, and how many smaller ones there are. It reports
-// whether there is one. It allocates nothing.
+// Floor returns the greatest number of the set that is not greater than key, and the number of smaller ones. It reports
+// whether there is such a number. It does not allocate.
 func (s *Set) Floor(key uint64) (value uint64, position int, ok bool) {
 	low, high := 0, len(s.first)
 	for low < high {
@@ -64,7 +64,7 @@ func (s *Set) Floor(key uint64) (value uint64, position int, ok bool) {
 	return first + added, i*blockSize + low, true
 }
 
-// number reads a number of some octets, the lowest first.
+// number decodes a number of width octets, least significant first.
 func number(data []byte, width int) (n uint64) {
 	if len(data) >= 8 {
 		return binary.LittleEndian.Uint64(data) & (1<<(8*width) - 1)
@@ -81,7 +81,7 @@ func (s *Set) Has(key uint64) bool {
 	return ok && value == key
 }
 
-// Add appends a number that is greater than all others. End follows the last one.
+// Add appends a number that is greater than all others. End must be called after the last one.
 func (s *Set) Add(key uint64) {
 	if len(s.block) == blockSize {
 		s.flush()
@@ -115,7 +115,7 @@ func (s *Set) flush() {
 	s.slabs[last], s.block = slab, s.block[:0]
 }
 
-// End gives up the room that Add needs.
+// End releases the memory that Add needs.
 func (s *Set) End() {
 	s.flush()
 	if last := len(s.slabs) - 1; last >= 0 {
@@ -124,7 +124,7 @@ func (s *Set) End() {
 	s.first, s.at, s.width, s.block = slices.Clone(s.first), slices.Clone(s.at), slices.Clone(s.width), nil
 }
 
-// Len returns how many numbers the set has.
+// Len returns the number of numbers in the set.
 func (s *Set) Len() int { return s.n }
 
 // Octets returns the memory that the set takes.

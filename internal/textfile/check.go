@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// A Summary is what a command that checks files says of one.
+// A Summary is the report of a command that checks a file.
 type Summary struct {
 	Counts  string   // summary of the file's contents
 	First   []string // first rows, as they were parsed
@@ -15,7 +15,7 @@ type Summary struct {
 	Octets  int      // memory that the rows take; 0: not measured
 }
 
-// Check reads a file and writes its summary and its problems. If it has problems, the error says how many.
+// Check reads a file, and writes its summary and its problems. Its error has the number of problems, if there are any.
 func Check[T any](out io.Writer, file string, read func(file string) (T, error), summary func(T) Summary) error {
 	began := time.Now()
 	t, err := read(file)

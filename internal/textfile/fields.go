@@ -6,8 +6,7 @@ import (
 	"fmt"
 )
 
-// SeparatorOf returns what stands between the fields of a line of CSV: a semicolon, a tab, a bar or a comma, the first of these
-// that is in it outside of quotes.
+// SeparatorOf returns the separator of a line of CSV: the first of semicolon, tab, bar and comma that occurs outside quotes.
 func SeparatorOf(line []byte) byte {
 	if bytes.IndexByte(line, '"') >= 0 {
 		parts := bytes.Split(line, []byte{'"'}) // every second part is within quotes
@@ -25,8 +24,8 @@ func SeparatorOf(line []byte) byte {
 	return ','
 }
 
-// Fields appends the fields of a line to fields, without the quotes and the blanks around them; a quote within quotes is doubled
-// (RFC 4180 §2.7). The capacity of fields is how many there may be. It allocates nothing but for doubled quotes: tables have
+// Fields appends the fields of a line to fields, without the quotes and blanks around them; a quote within quotes is doubled
+// (RFC 4180 §2.7). The capacity of fields is the maximum number. It allocates only for doubled quotes, because tables have
 // millions of lines.
 func Fields(line []byte, between byte, fields [][]byte) ([][]byte, error) {
 	for {
@@ -35,14 +34,14 @@ func Fields(line []byte, between byte, fields [][]byte) ([][]byte, error) {
 		if len(line) > 0 && line[0] == '"' {
 			end, doubled := endOf(line[1:])
 			if end < 0 {
-				return nil, errors.New("a quote does not end")
+				return nil, errors.New("a closing quote is missing")
 			}
 			field, line = line[1:1+end], bytes.TrimLeft(line[2+end:], " ")
 			if doubled {
 				field = bytes.ReplaceAll(field, []byte(`""`), []byte{'"'})
 			}
 			if len(line) > 0 && line[0] != between {
-				return nil, errors.New("something follows a quote")
+				return nil, errors.New("characters follow a closing quote")
 			}
 		} else {
 			end := bytes.IndexByte(line, between)
@@ -62,7 +61,7 @@ func Fields(line []byte, between byte, fields [][]byte) ([][]byte, error) {
 	}
 }
 
-// endOf returns where the quote is that ends a field, -1 if there is none, and whether there are doubled ones before it.
+// endOf returns the index of the quote that ends a field, -1 if there is none, and whether there are doubled quotes before it.
 func endOf(line []byte) (end int, doubled bool) {
 	for at := 0; at < len(line); at++ {
 		switch {

@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// settled is how long a file must have been the same before it is read, because it may be written just now.
+// settled is the time for which a file must be unchanged before it is read, because a program may still be writing it.
 const settled = time.Second
 
-// A File is a file in use that other programs may change. What was made of it when it was last read without a problem is in
-// force. It is safe for concurrent use.
+// A File is a file in use that other programs may change. The result of the last reading without a problem is in force. It is
+// safe for concurrent use.
 type File[T any] struct {
 	kind  Kind
 	path  string
@@ -24,15 +24,15 @@ type File[T any] struct {
 	reloads, faults atomic.Int64
 	problem         atomic.Pointer[string] // nil: none
 
-	mu     sync.Mutex  // locks reading of the file
+	mu     sync.Mutex  // locks the reading of the file
 	last   os.FileInfo // guarded by mu: info of the file that was last read
 	seen   os.FileInfo // guarded by mu: info of a file other than last; nil: no other file was seen
-	since  time.Time   // guarded by mu: when seen was seen first
+	since  time.Time   // guarded by mu: time when seen was first seen
 	failed error       // guarded by mu: the reason why the file that was last read is not in force
 }
 
-// Open returns a file that read has read the first time. check returns why what was read may not take the place of what was read
-// before.
+// Open returns a file that read has read for the first time. check returns a reason why the result of a reading may not
+// replace the earlier one.
 func Open[T any](k Kind, path string, read func() (*T, error), check func(before, next *T) error) (*File[T], error) {
 	f := &File[T]{kind: k, path: path, read: read, check: check}
 	f.last, _ = os.Stat(path) // read reports errors
@@ -47,12 +47,12 @@ func Open[T any](k Kind, path string, read func() (*T, error), check func(before
 // Path returns the name of the file.
 func (f *File[T]) Path() string { return f.path }
 
-// InForce returns what is in force.
+// InForce returns the result in force.
 func (f *File[T]) InForce() *T { return f.inForce.Load() }
 
-// Refresh reads the file again if it has changed, and has not changed any more for a while. It is called about once a second. It
-// reports whether something new is in force. A problem, of the file or the one beside it that the caller knows of, is returned
-// once, and what was read before stays in force.
+// Refresh reads the file again if it has changed, and has then been unchanged for a while. It is called about once a second.
+// It reports whether a new result is in force. A problem, of the file or the problem beside that the caller knows, is returned
+// once, and the earlier result stays in force.
 func (f *File[T]) Refresh(now time.Time, beside error) (reloaded bool, err error) {
 	reloaded, err = f.refresh(now)
 	if err = errors.Join(err, beside); f.Report(err) {
@@ -61,7 +61,8 @@ func (f *File[T]) Refresh(now time.Time, beside error) (reloaded bool, err error
 	return reloaded, nil
 }
 
-// refresh puts the file in force if it was not written while it was read. The error is that of the file as it is now.
+// refresh reads the file, and puts the result in force unless the file was written meanwhile. The error is the problem of the
+// file's present version.
 func (f *File[T]) refresh(now time.Time) (reloaded bool, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -69,7 +70,7 @@ func (f *File[T]) refresh(now time.Time) (reloaded bool, err error) {
 	switch {
 	case err != nil:
 		f.seen, f.last = nil, nil
-		f.failed = fmt.Errorf("cannot find %s %s, and what was read of it stays in force: %w", f.kind.Name, f.path, err)
+		f.failed = fmt.Errorf("cannot find %s %s, so the earlier entries stay in force: %w", f.kind.Name, f.path, err)
 		return false, f.failed
 	case same(info, f.last):
 		f.seen = nil
@@ -90,7 +91,7 @@ func (f *File[T]) refresh(now time.Time) (reloaded bool, err error) {
 		return false, f.failed
 	}
 	if f.last, f.seen = info, nil; err != nil {
-		f.failed = fmt.Errorf("cannot reload, and the entries of before stay in force: %w", err)
+		f.failed = fmt.Errorf("cannot reload, so the earlier entries stay in force: %w", err)
 		return false, f.failed
 	}
 	f.failed = nil
@@ -99,12 +100,12 @@ func (f *File[T]) refresh(now time.Time) (reloaded bool, err error) {
 	return true, nil
 }
 
-// same reports whether a file is as it was.
+// same reports whether a file is unchanged.
 func same(a, b os.FileInfo) bool {
 	return a != nil && b != nil && os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
 }
 
-// Report records the problem that there is now, or that there is none. It reports whether the problem is new.
+// Report records the present problem, or that there is none. It reports whether the problem is new.
 func (f *File[T]) Report(err error) bool {
 	if err == nil {
 		f.problem.Store(nil)
@@ -119,14 +120,14 @@ func (f *File[T]) Report(err error) bool {
 	return true
 }
 
-// A Condition is how a file is followed.
+// A Condition is the state of a file in use.
 type Condition struct {
 	Reloads int64  // number of times that the file was read again
 	Faults  int64  // number of new problems of the file
 	Problem string // the reason why the present version of the file is not in force; "": it is in force
 }
 
-// Condition returns how the file is followed.
+// Condition returns the state of the file.
 func (f *File[T]) Condition() Condition {
 	c := Condition{Reloads: f.reloads.Load(), Faults: f.faults.Load()}
 	if why := f.problem.Load(); why != nil {

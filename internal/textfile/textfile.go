@@ -3,8 +3,7 @@
 //
 // # Start reading
 //
-// textfile.go (from a file to lines, and what is wrong with them), file.go (a file that changes),
-// check.go (what a command says of a file).
+// textfile.go (lines and their problems), file.go (a file that changes), check.go (the report of a command).
 package textfile
 
 import (
@@ -16,13 +15,13 @@ import (
 	"os"
 )
 
-// MaxLine is how many octets a line may have, with its comment.
+// MaxLine is the maximum length of a line in octets, with its comment.
 const MaxLine = 64 << 10
 
-// mostShown is how many problems of a file are kept.
+// mostShown is the maximum number of problems that are kept.
 const mostShown = 10
 
-// A Kind is what files are for.
+// A Kind is a kind of files.
 type Kind struct {
 	Name  string // name of the kind, as in errors: list
 	Check string // the command that checks a file of the kind; "": no command does
@@ -30,7 +29,7 @@ type Kind struct {
 
 // A Problem is a line that cannot be read.
 type Problem struct {
-	Line int // from 1
+	Line int // number of the line, from 1
 	Text string
 }
 
@@ -54,14 +53,14 @@ func (p *Problems) Error() string {
 	return text
 }
 
-// Add adds a problem of a line.
+// Add adds the problem of a line.
 func (p *Problems) Add(line int, format string, a ...any) {
 	if p.Total++; len(p.First) < mostShown {
 		p.First = append(p.First, Problem{line, fmt.Sprintf(format, a...)})
 	}
 }
 
-// Open opens a file that is neither a pipe nor a directory, because these could block, or end never.
+// Open opens a file that is neither a pipe nor a directory, because reading these could block, or never end.
 func (k Kind) Open(path string) (*os.File, error) {
 	info, err := os.Stat(path)
 	if errors.Is(err, os.ErrNotExist) {
@@ -80,7 +79,8 @@ func (k Kind) Open(path string) (*os.File, error) {
 	return f, nil
 }
 
-// ReadFile returns what read makes of a file. If it cannot use lines, the error is *Problems, and the result has the other lines.
+// ReadFile returns the result of reading a file. If some lines are invalid, the error is *Problems, and the result has the
+// other lines.
 func ReadFile[T any](k Kind, path string, read func(io.Reader) (T, error)) (t T, err error) {
 	f, err := k.Open(path)
 	if err != nil {
@@ -94,8 +94,8 @@ func ReadFile[T any](k Kind, path string, read func(io.Reader) (T, error)) (t T,
 	return t, err
 }
 
-// Read gives take each line, without a byte order mark and the blanks around it. It ends when take returns false. It returns how
-// many lines it has read; a line that is too long, and a last one that does not end, are problems.
+// Read passes each line to take, without a byte order mark and the blanks around it, until take returns false. It returns the
+// number of lines read. A line that is too long, and a last line without a newline, are problems.
 func Read(from io.Reader, p *Problems, take func(line []byte, number int) bool) (lines int, err error) {
 	in := bufio.NewReaderSize(from, MaxLine)
 	for {
@@ -109,7 +109,7 @@ func Read(from io.Reader, p *Problems, take func(line []byte, number int) bool) 
 			return lines, nil
 		case errors.Is(err, io.EOF):
 			if len(line) > 0 {
-				p.Add(lines, "the last line does not end with a newline, so the file may be cut: end it with one")
+				p.Add(lines, "the last line does not end with a newline, so the file may be incomplete: end it with one")
 			}
 			return lines, nil
 		case err != nil:

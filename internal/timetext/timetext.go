@@ -1,4 +1,4 @@
-// Package timetext reads and writes durations and times as people write them.
+// Package timetext reads and writes durations and times in forms for people.
 //
 // # Start reading
 //
@@ -29,12 +29,12 @@ func ParseDuration(s string) (time.Duration, error) {
 	}
 	more, err := time.ParseDuration(rest)
 	if err == nil && more < 0 {
-		err = fmt.Errorf("%q has a sign behind its days", s)
+		err = fmt.Errorf("%q has a sign after the days", s)
 	}
 	return d + more, err
 }
 
-// FormatDuration omits the zero units that time.Duration writes: 24h, not 24h0m0s.
+// FormatDuration omits the zero units that time.Duration writes: 24h instead of 24h0m0s.
 func FormatDuration(d time.Duration) string {
 	s := d.String()
 	if strings.HasSuffix(s, "m0s") {
@@ -50,8 +50,8 @@ var errTime = errors.New(
 	"use an age (10m, 24h, 7d), a time of day (19:05), a day (2026-11-20) or a time such as 2026-11-20T19:05:22Z",
 )
 
-// ParseTime reads a time as people write it: an age, a time of day, a day, or both. Without a zone it is UTC. It returns the zero
-// time for "".
+// ParseTime parses a time in a form for people: an age, a time of day, a day, or both. Without a zone it is in UTC. It returns
+// the zero time for "".
 func ParseTime(s string, now time.Time) (time.Time, error) {
 	if s == "" {
 		return time.Time{}, nil
@@ -74,7 +74,7 @@ func ParseTime(s string, now time.Time) (time.Time, error) {
 	return time.Time{}, errTime
 }
 
-// lastTime returns the last time before now that has the time of day of t, in UTC.
+// lastTime returns the latest time before now with the time of day of t, in UTC.
 func lastTime(t, now time.Time) time.Time {
 	y, m, d := now.UTC().Date()
 	at := time.Date(y, m, d, t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), time.UTC)

@@ -2,11 +2,11 @@ package timetext
 
 import (
 	"time"
-	_ "time/tzdata" // time zones, for machines that have no files of zones
+	_ "time/tzdata" // time zones, for machines without them
 )
 
-// LoadZone returns the zone with a name, and reports whether there is one. "" is none, because a name was forgotten, and "Local"
-// is none, because it differs from machine to machine.
+// LoadZone returns the zone with a name, and reports whether it exists. It rejects "", which is a forgotten name, and "Local",
+// which differs between machines.
 func LoadZone(name string) (*time.Location, bool) {
 	if name == "" || name == "Local" {
 		return nil, false

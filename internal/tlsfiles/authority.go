@@ -20,7 +20,7 @@ type Authority struct {
 	key         crypto.Signer
 }
 
-// NewAuthority makes an authority of a name, for a time.
+// NewAuthority makes an authority with a name and a lifetime.
 func NewAuthority(name string, lasts time.Duration) (*Authority, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -80,7 +80,7 @@ func newTemplate(name string, lasts time.Duration) *x509.Certificate {
 	}
 }
 
-// writePEM writes a new file. It never replaces one.
+// writePEM writes a new file. It never replaces an existing file.
 func writePEM(file, kind string, der []byte, mode os.FileMode) error {
 	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {

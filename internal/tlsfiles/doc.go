@@ -1,7 +1,7 @@
-// Package tlsfiles makes configurations of crypto/tls of certificates and keys in files, and takes over
-// what has changed in them while sessions go on.
+// Package tlsfiles makes configurations for crypto/tls from certificates and keys in files, and reloads changed files while
+// sessions continue.
 //
 // # Start reading
 //
-// options.go (from options to a configuration), files.go (changes), authority.go (certificates to try).
+// options.go (from options to a configuration), files.go (changes), authority.go (certificates for tests).
 package tlsfiles

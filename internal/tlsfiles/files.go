@@ -11,16 +11,16 @@ import (
 	"time"
 )
 
-// Files is the configuration of one side of TLS, as its files were when they were read last. It is safe for
-// concurrent use, but for Look.
+// Files is the configuration of one side of TLS, from the latest reading of its files. It is safe for concurrent use, except
+// Look.
 type Files struct {
 	options Options
 	server  bool
-	seen    []string // hashes of the files when they were read
+	seen    []string // hashes of the files at the latest reading
 	current atomic.Pointer[loaded]
 }
 
-// loaded is what was made of the files.
+// loaded is the result of a reading.
 type loaded struct {
 	config  *tls.Config
 	expires time.Time
@@ -40,8 +40,7 @@ func (f *Files) read() error {
 	return err
 }
 
-// Config returns the configuration. A client's has the name of the server that it connects to, unless the options
-// have one.
+// Config returns the configuration. For a client it has host as the name of the server, unless the options have a name.
 func (f *Files) Config(host string) *tls.Config {
 	c := f.current.Load().config
 	if f.server || c.ServerName != "" {
@@ -52,11 +51,11 @@ func (f *Files) Config(host string) *tls.Config {
 	return c
 }
 
-// Expires returns when the first of the side's own certificates expires, the zero time if it has none.
+// Expires returns the time when the first of the side's own certificates expires, or the zero time if it has none.
 func (f *Files) Expires() time.Time { return f.current.Load().expires }
 
-// Look reads the files again if they have changed, and reports whether it has. With an error what was
-// read before stays in force, and the next Look after another change reads again.
+// Look reads the files again if they have changed, and reports whether they have. After an error the earlier configuration
+// stays in force, and Look reads again after another change.
 func (f *Files) Look() (changed bool, err error) {
 	sums := f.options.sums()
 	if slices.Equal(sums, f.seen) {
@@ -66,11 +65,11 @@ func (f *Files) Look() (changed bool, err error) {
 	return true, f.read()
 }
 
-// lookEvery is how often a server looks whether its files have changed.
+// lookEvery is the interval of a server's checks for changed files.
 const lookEvery = time.Minute
 
-// Following returns the configuration of a server that takes over files which have changed. It looks at them when somebody
-// connects, once a minute. failed is called if they cannot be read; what was read before stays in force.
+// Following returns the configuration of a server that reloads changed files. It checks them when a client connects, at most
+// once a minute. failed is called if they cannot be read; then the earlier ones stay in force.
 func (f *Files) Following(failed func(error)) *tls.Config {
 	var mu sync.Mutex
 	looked := time.Now()
@@ -87,7 +86,7 @@ func (f *Files) Following(failed func(error)) *tls.Config {
 	}}
 }
 
-// sums returns the sums of the files, by which a change is seen. Times and sizes do not always.
+// sums returns hashes of the files, because times and sizes do not show every change.
 func (o *Options) sums() (all []string) {
 	for _, name := range slices.Concat(o.Certificates, o.Keys, []string{o.Authorities}) {
 		if name == "" {
@@ -100,11 +99,11 @@ func (o *Options) sums() (all []string) {
 	return all
 }
 
-// warnBefore is how long before a certificate expires operators are warned.
+// warnBefore is the time before the expiry of a certificate at which warnings begin.
 const warnBefore = 21 * 24 * time.Hour
 
-// Expiry returns the warning about a certificate that expires at a time, to follow "the certificate of tls"; empty if
-// there is none. The zero time is never.
+// Expiry returns a warning about a certificate that expires at a time, to follow "the certificate of tls", or "" if none is
+// needed. The zero time means never.
 func Expiry(expires time.Time) string {
 	left := time.Until(expires)
 	switch {

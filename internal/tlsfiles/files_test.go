@@ -36,9 +36,9 @@ func TestLoad(t *testing.T) {
 		server             bool
 		o                  Options
 	}{
-		{name: "none", server: true, option: "certificate", want: "is needed"},
+		{name: "none", server: true, option: "certificate", want: "is required"},
 		{name: "no key", server: true, option: "key", want: "as many files", o: Options{Certificates: []string{file("one")}}},
-		{name: "another key", server: true, option: "key", want: "do not fit", o: Options{Certificates: []string{file("one")}, Keys: []string{file("two-key")}}},
+		{name: "another key", server: true, option: "key", want: "does not match", o: Options{Certificates: []string{file("one")}, Keys: []string{file("two-key")}}},
 		{name: "missing", server: true, option: "certificate", want: "no such file", o: Options{Certificates: []string{file("three")}, Keys: []string{file("one-key")}}},
 		{name: "no certificate", server: true, option: "certificate", want: "has no certificate", o: Options{Certificates: []string{file("text")}, Keys: []string{file("one-key")}}},
 		{name: "a key for a certificate", server: true, option: "certificate", want: "has no certificate", o: Options{Certificates: []string{file("one-key")}, Keys: []string{file("one-key")}}},

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// An Identity is the identity of a peer by its certificate, which a trusted authority has issued. The zero
-// Identity is nobody.
+// An Identity is the identity of a peer from its certificate, which a trusted authority has issued. The zero Identity matches
+// nothing.
 type Identity struct {
 	names       []string // names of the subject: its common name, DNS names, e-mail addresses and URIs
 	fingerprint string
@@ -32,8 +32,8 @@ func IdentityOf(c *x509.Certificate) Identity {
 	return id
 }
 
-// ValidUntil returns until when a server's configuration accepts the certificates that a client has shown. It returns
-// the zero time if it does not: their authority was taken out, or a certificate has expired.
+// ValidUntil returns the time until which a server's configuration accepts the certificates that a client has shown. It
+// returns the zero time if they are not accepted: their authority was removed, or a certificate has expired.
 func ValidUntil(c *tls.Config, shown []*x509.Certificate) (until time.Time) {
 	if c.ClientCAs == nil || len(shown) == 0 {
 		return until
@@ -61,8 +61,8 @@ func ValidUntil(c *tls.Config, shown []*x509.Certificate) (until time.Time) {
 
 const fingerprintPrefix = "sha256:"
 
-// IsOneOf reports whether the certificate has one of the names, or of the fingerprints that begin with "sha256:".
-// Capitals make no difference.
+// IsOneOf reports whether the certificate has one of the names, or of the fingerprints, which begin with "sha256:". Case is
+// ignored.
 func (id Identity) IsOneOf(wanted []string) bool {
 	return slices.ContainsFunc(wanted, func(w string) bool {
 		if strings.HasPrefix(w, fingerprintPrefix) {
@@ -72,7 +72,7 @@ func (id Identity) IsOneOf(wanted []string) bool {
 	})
 }
 
-// CheckIdentity returns what is wrong with a name or a fingerprint for IsOneOf.
+// CheckIdentity returns an error for an invalid name or fingerprint.
 func CheckIdentity(wanted string) error {
 	sum, ok := strings.CutPrefix(wanted, fingerprintPrefix)
 	switch {

@@ -13,33 +13,34 @@ import (
 	"time"
 )
 
-// Options say who a side of TLS is, and whom it trusts. Files are in PEM form.
+// Options are the certificates of a side of TLS, and the authorities that it trusts. Files are in PEM form.
 type Options struct {
 	Certificates []string // files of certificates, each with its chain; a server selects one by the name that the client asks for
-	Keys         []string // of the certificates, in the same order
-	// a file with the authorities that peers' certificates must be of; "": a client trusts the system's, a server asks for none
+	Keys         []string // keys of the certificates, in the same order
+	// file with the authorities for peers' certificates; "": a client trusts those of the system, a server requests no
+	// certificates
 	Authorities string
 	Require     bool     // server: a client must have a certificate
-	ServerName  string   // client: the name that the server's certificate must have; "": the name in Config
+	ServerName  string   // client: required name of the server's certificate; "": the name in Config
 	Pins        []string // client: pins, as Pin returns them; the server's public key must match one
-	Oldest      uint16   // version
+	Oldest      uint16   // oldest version
 	Insecure    bool     // client: any certificate is taken
 }
 
-// An OptionError is what is wrong with one of the options.
+// An OptionError is the error of an option.
 type OptionError struct {
 	Option string // name of the option in a connector's section tls
 	Err    error
 }
 
-// Error returns the option and what is wrong with it.
+// Error returns the option and its error.
 func (e *OptionError) Error() string { return e.Option + ": " + e.Err.Error() }
 
-// Unwrap returns the reason.
+// Unwrap returns the error.
 func (e *OptionError) Unwrap() error { return e.Err }
 
-// Load makes the configuration of a server or of a client, and returns when the first of its own certificates
-// expires, the zero time if it has none. The error is an *OptionError.
+// Load makes the configuration of a server or a client, and returns the time when the first of its own certificates expires,
+// or the zero time if it has none. The error is an *OptionError.
 func Load(o *Options, server bool) (config *tls.Config, expires time.Time, err error) {
 	config = &tls.Config{
 		MinVersion: o.Oldest, ServerName: o.ServerName, InsecureSkipVerify: o.Insecure,
@@ -62,7 +63,7 @@ func Load(o *Options, server bool) (config *tls.Config, expires time.Time, err e
 	}
 	if server && len(o.Certificates) == 0 {
 		return nil, expires, &OptionError{
-			"certificate", errors.New("is needed, with key, by a connector that listens: pmg tls init makes one to try"),
+			"certificate", errors.New("is required, with key, for a connector that listens: pmg tls init makes one for tests"),
 		}
 	}
 	if o.Authorities != "" {
@@ -83,20 +84,20 @@ func Load(o *Options, server bool) (config *tls.Config, expires time.Time, err e
 	return config, expires, pin(config, o.Pins)
 }
 
-// pin makes a configuration accept peers with certain public keys alone, if there are any.
+// pin restricts a configuration to peers with certain public keys, if there are any.
 func pin(config *tls.Config, pins []string) error {
 	for _, p := range pins {
 		if b, err := base64.StdEncoding.DecodeString(p); err != nil || len(b) != sha256.Size {
 			return &OptionError{"pin", fmt.Errorf(
 				"must be the SHA-256 of a public key in base64, 44 characters, not %q: "+
-					"the log has the key of a peer with another", p,
+					"the log shows the key of a peer that does not match", p,
 			)}
 		}
 	}
 	if len(pins) > 0 {
 		config.VerifyConnection = func(s tls.ConnectionState) error {
 			if p := Pin(s.PeerCertificates[0]); !slices.Contains(pins, p) {
-				return fmt.Errorf("the peer's public key is %s, and pin has another", p)
+				return fmt.Errorf("the peer's public key is %s, which is not in pin", p)
 			}
 			return nil
 		}
@@ -119,7 +120,7 @@ func pair(certificate, key string) (c tls.Certificate, err error) {
 		return c, &OptionError{"key", reason(err)}
 	}
 	if c, err = tls.X509KeyPair(chain, secret); err != nil {
-		return c, &OptionError{"key", fmt.Errorf("%s and the certificate %s do not fit: %w", key, certificate, err)}
+		return c, &OptionError{"key", fmt.Errorf("%s does not match the certificate %s: %w", key, certificate, err)}
 	}
 	return c, nil
 }
@@ -136,10 +137,10 @@ func authorities(file string) (*x509.CertPool, error) {
 	return pool, nil
 }
 
-// reason returns why a file cannot be read, with its name.
+// reason returns the error of reading a file.
 func reason(err error) error { return fmt.Errorf("cannot read it: %w", err) }
 
-// Pin returns what Options.Pins has of a certificate's public key: its SHA-256 in base64.
+// Pin returns the pin of a certificate's public key for Options.Pins: its SHA-256 in base64.
 func Pin(c *x509.Certificate) string {
 	sum := sha256.Sum256(c.RawSubjectPublicKeyInfo)
 	return base64.StdEncoding.EncodeToString(sum[:])

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// Bearer returns the token of a header, and reports whether that is its scheme (RFC 6750 §2.1).
+// Bearer returns the token in a header, and reports whether the header has one (RFC 6750 §2.1).
 func Bearer(header string) (token string, ok bool) { return credentials(header, "Bearer") }
 
-// Basic returns the name and the password of a header, and reports whether it has them (RFC 7617 §2).
+// Basic returns the name and the password in a header, and reports whether the header has them (RFC 7617 §2).
 func Basic(header string) (name, password string, ok bool) {
 	encoded, ok := credentials(header, "Basic")
 	if !ok {
@@ -21,7 +21,7 @@ func Basic(header string) (name, password string, ok bool) {
 	return strings.Cut(string(both), ":")
 }
 
-// credentials returns what a header has behind a scheme.
+// credentials returns the part of a header after a scheme.
 func credentials(header, scheme string) (string, bool) {
 	header = strings.Trim(header, " \t")
 	end := strings.IndexAny(header, " \t")

@@ -1,5 +1,5 @@
-// Package token makes random secrets of programs, for operators (admin.tokens) and for clients of HTTP (keys), and the
-// hashes that the configuration has of them. It reads the header Authorization (RFC 9110 §11.4), in which they come.
+// Package token makes random tokens for programs, of operators (admin.tokens) and of HTTP clients (keys), and the hashes for
+// the configuration. It parses the header Authorization (RFC 9110 §11.4).
 //
 // # Start reading
 //
@@ -14,14 +14,14 @@ import (
 	"regexp"
 )
 
-// New returns a random token of 256 bits. A token has a prefix, by which people and scanners for secrets know it.
+// New returns a random token of 256 bits. It has a prefix, so that people and scanners for secrets recognise it.
 func New() string {
 	b := make([]byte, sha256.Size)
 	_, _ = rand.Read(b) // rand.Read ends the program rather than fail
 	return "pmg_" + base64.RawURLEncoding.EncodeToString(b)
 }
 
-// Hash returns what the configuration has of a token. A token is random, so one round of a fast hash is enough.
+// Hash returns the hash of a token for the configuration. A token is random, so one round of a fast hash is enough.
 func Hash(token string) string {
 	sum := sha256.Sum256([]byte(token))
 	return "sha256:" + hex.EncodeToString(sum[:])

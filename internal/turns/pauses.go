@@ -6,27 +6,28 @@ import (
 	"time"
 )
 
-// Bounds on work that costs by what is asked for.
+// Pauses after expensive work.
 const (
-	pauseFactor = 4               // how much longer an owner pauses behind a piece of work than that took
-	shortTime   = time.Second / 4 // an owner does not pause after a piece that took less than this time
+	pauseFactor = 4               // length of a pause, relative to the duration of the work before it
+	shortTime   = time.Second / 4 // there is no pause after work that took less than this time
 )
 
-// Pauses are turns for work that costs by what is asked for, such as the days of statistics: an owner pauses behind a piece by
-// what it took. It is safe for concurrent use.
+// Pauses are turns for work whose duration depends on the request, such as statistics: after the work its owner pauses for a
+// multiple of that time. It is safe for concurrent use.
 type Pauses struct {
 	turns *Turns[string]
 
 	mu    sync.Mutex
-	after map[string]time.Time // until when owners pause
+	after map[string]time.Time // time until which each owner pauses
 }
 
-// NewPauses returns places for work, and room for most pieces of work that wait for a place.
+// NewPauses returns a number of places for work, and room for most waiting pieces of work.
 func NewPauses(places, most int) *Pauses {
 	return &Pauses{turns: New[string](places, most), after: map[string]time.Time{}}
 }
 
-// Begin waits for a place until gone is closed. It returns nil if there is none, or if the owner pauses; otherwise done follows.
+// Begin waits for a place until gone is closed. It returns nil if there is none, or if the owner pauses; otherwise the caller
+// must call done.
 func (p *Pauses) Begin(owner string, gone <-chan struct{}) (done func()) {
 	p.mu.Lock()
 	pauses := time.Now().Before(p.after[owner])

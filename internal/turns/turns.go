@@ -1,5 +1,5 @@
-// Package turns bounds how much work of others runs at a time, such as hashes of passwords for strangers. Those whom the work is
-// for take turns: the networks that strangers come from, or the accounts of messages.
+// Package turns limits the number of pieces of work that run at a time, such as hashes of passwords of unknown clients. Their
+// owners are served in turn: the networks of unknown clients, or the accounts of messages.
 //
 // # Start reading
 //
@@ -12,30 +12,31 @@ import (
 	"sync"
 )
 
-// A Turns has places for work. Where all are taken, work waits: first come, first served of one owner, and each owner
-// in his turn, so that one who sends much delays nobody else by more than one piece of his work. It is safe for concurrent use.
+// A Turns has places for work. If all are taken, work waits. Free places go to the owners in turn, and the work of an owner
+// runs in order of arrival, so that an owner with much work delays another by at most one piece. It is safe for concurrent
+// use.
 type Turns[Owner comparable] struct {
 	mu      sync.Mutex
 	free    int
-	most    int // how much may wait
+	most    int // maximum number of waiting pieces of work
 	waits   int
 	waiting map[Owner][]*waiter // in order of arrival
-	order   []Owner             // owners in waiting, in the order of their turns
+	order   []Owner             // owners with waiting work, in the order of their turns
 }
 
-// A waiter is work that waits.
+// A waiter is a waiting piece of work.
 type waiter struct {
 	decided chan struct{} // closed when the work may run, or is refused
 	refused bool
 }
 
-// New returns places for work, and room for most pieces of work that wait for a place.
+// New returns a number of places for work, and room for most waiting pieces of work.
 func New[Owner comparable](places, most int) *Turns[Owner] {
 	return &Turns[Owner]{free: places, most: most, waiting: map[Owner][]*waiter{}}
 }
 
-// Take waits for a place for work of an owner until gone is closed. It reports false if there is none. If it reports
-// true, Give must follow. If too much work waits, it refuses that of the owner who has most of it waiting.
+// Take waits for a place for work of an owner until gone is closed. It reports false if there is none. After true, the caller
+// must call Give. If too much work waits, it refuses the newest work of the owner with most waiting work.
 func (t *Turns[Owner]) Take(owner Owner, gone <-chan struct{}) bool {
 	w := t.enter(owner)
 	if w == nil {
@@ -57,10 +58,10 @@ func (t *Turns[Owner]) Take(owner Owner, gone <-chan struct{}) bool {
 	}
 }
 
-// runs reports whether w got a place. That is final.
+// runs reports whether w got a place, which is final.
 func (w *waiter) runs() bool { return !w.refused }
 
-// enter takes a place, and returns nil, or begins to wait.
+// enter takes a place and returns nil, or begins to wait.
 func (t *Turns[Owner]) enter(owner Owner) *waiter {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -81,8 +82,8 @@ func (t *Turns[Owner]) enter(owner Owner) *waiter {
 	return w
 }
 
-// displace refuses the newest work of the owner who has most of it waiting. It reports false if none has more than another
-// would have with one more.
+// displace refuses the newest work of the owner with most waiting work. It reports false if that is not more than the new
+// work's owner would have with it.
 func (t *Turns[Owner]) displace(owner Owner) bool {
 	most := owner
 	for other, all := range t.waiting {
@@ -123,7 +124,7 @@ func (w *waiter) refuse() {
 	close(w.decided)
 }
 
-// Give gives a place back, to the owner whose turn it is.
+// Give returns a place, to the next owner in turn.
 func (t *Turns[Owner]) Give() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -137,14 +138,14 @@ func (t *Turns[Owner]) Give() {
 	t.remove(owner, 0) // removes the owner from order, too, if this was the owner's last piece
 }
 
-// Waiting returns how much work waits.
+// Waiting returns the number of waiting pieces of work.
 func (t *Turns[Owner]) Waiting() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.waits
 }
 
-// Network returns the network that takes turns for an address: the /24 of its IPv4 address, or the /48 of its IPv6 address,
+// Network returns the network of an address, as an owner of work: the /24 of an IPv4 address, or the /48 of an IPv6 address,
 // because a customer of a provider usually has at least that.
 func Network(addr netip.Addr) netip.Prefix {
 	addr = addr.Unmap()

@@ -1,4 +1,4 @@
-// Package wholefile replaces small files as a whole.
+// Package wholefile replaces small files atomically.
 //
 // # Start reading
 //
@@ -14,7 +14,8 @@ import (
 	"time"
 )
 
-// Replace writes a file that is there as a whole, or as it was before. SyncDir follows where a power cut must not undo it.
+// Replace writes a file atomically: it has either the new or the earlier content. Call SyncDir afterwards if a power cut must
+// not undo it.
 func Replace(path string, write func(io.Writer) error) error {
 	f, err := os.OpenFile(path+".tmp", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o640)
 	if err != nil {
@@ -31,7 +32,7 @@ func Replace(path string, write func(io.Writer) error) error {
 	return os.Rename(f.Name(), path)
 }
 
-// MakeDir makes a directory, and those that it is in, where they are missing, and puts their names on disk.
+// MakeDir creates a directory and its missing parents, and syncs their names to disk.
 func MakeDir(path string, mode os.FileMode) error {
 	parent := filepath.Dir(path)
 	if _, err := os.Stat(path); err == nil || parent == path {
@@ -46,8 +47,8 @@ func MakeDir(path string, mode os.FileMode) error {
 	return SyncDir(parent)
 }
 
-// WriteAgain writes octets of a file once more, in their place, and syncs it: after a sync that has failed, the kernel takes what
-// it shows for written, and another sync does nothing. The file keeps its time.
+// WriteAgain writes octets of a file again in place, and syncs it: after a failed sync, the kernel considers its pages as
+// written, and another sync does nothing. The file keeps its time.
 func WriteAgain(path string, from, to int64) error {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
@@ -70,7 +71,7 @@ func WriteAgain(path string, from, to int64) error {
 	return errors.Join(err, f.Close())
 }
 
-// SyncDir puts the names of a directory's files on disk.
+// SyncDir syncs the names of a directory's files to disk.
 func SyncDir(path string) error {
 	d, err := os.Open(path)
 	if err != nil {

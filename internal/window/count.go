@@ -1,25 +1,25 @@
 package window
 
-// A Span is a time in which is counted. It is divided into slices, and what came is forgotten slice by slice.
+// A Span is a sliding period for counts. It is divided into slices, and counts expire slice by slice.
 type Span struct{ slice int64 }
 
-// slices is how many slices a Span has. What came in one of them still counts when the slice that is so many behind it
-// has begun: so all counts that came within the span before.
+// slices is the number of slices in a Span. Events still count in the slice that comes so many after their own, so that all
+// events within the span are counted.
 const slices = 12
 
 // NewSpan returns a span of a time in nanoseconds.
 func NewSpan(within int64) Span { return Span{max((within+slices-1)/slices, 1)} }
 
-// of returns the number of the slice of a time. There are none before 0.
+// of returns the number of the slice of a time. Times before 0 count as 0.
 func (s Span) of(at int64) int64 { return max(at, 0) / s.slice }
 
-// A Count is how often something came within a span. Its calls must have the same span. The zero value is a Count of 0.
+// A Count is a number of events within a span. All calls must have the same span. The zero value is a Count of 0.
 type Count struct {
 	newest int64 // the number of the newest slice
 	n      [slices + 1]uint32
 }
 
-// move begins the slice of a time, and returns its number. A time before those that are counted is that of the oldest.
+// move begins the slice of a time, and returns its number. For a time before the oldest slice it returns the oldest slice.
 func (c *Count) move(s Span, at int64) int64 {
 	k := s.of(at)
 	if k <= c.newest {
@@ -36,7 +36,7 @@ func (c *Count) move(s Span, at int64) int64 {
 	return k
 }
 
-// Of returns what was added within the span before a time, or up to a twelfth of the span earlier.
+// Of returns the events within the span before a time, or within up to a twelfth more.
 func (c *Count) Of(s Span, at int64) (n int) {
 	c.move(s, at)
 	for _, of := range c.n {
@@ -45,10 +45,10 @@ func (c *Count) Of(s Span, at int64) (n int) {
 	return n
 }
 
-// Add counts one at a time.
+// Add counts an event at a time.
 func (c *Count) Add(s Span, at int64) { c.n[c.move(s, at)%(slices+1)]++ }
 
-// GiveBack takes one back that was added for a time.
+// GiveBack undoes an Add for a time.
 func (c *Count) GiveBack(s Span, at int64) {
 	k := s.of(at)
 	if n := &c.n[k%(slices+1)]; k <= c.newest && k >= c.newest-slices && *n > 0 {
@@ -56,20 +56,20 @@ func (c *Count) GiveBack(s Span, at int64) {
 	}
 }
 
-// Counts are counts by hash. Make them with NewCounts.
+// Counts are Counts by hash. Make them with NewCounts.
 type Counts struct {
 	span  Span
 	table table[Count]
 }
 
-// NewCounts returns the counts of the last keep hashes that were added.
+// NewCounts returns counts for the latest keep hashes.
 func NewCounts(s Span, keep int) *Counts {
 	c := &Counts{span: s}
 	c.SetKeep(keep)
 	return c
 }
 
-// SetKeep changes of how many hashes there are counts.
+// SetKeep changes the maximum number of hashes.
 func (c *Counts) SetKeep(keep int) { c.table.setKeep(keep) }
 
 // Of returns the Count of a hash at a time.
@@ -80,7 +80,7 @@ func (c *Counts) Of(at int64, hash uint64) int {
 	return 0
 }
 
-// Add counts one of a hash, which becomes the newest.
+// Add counts an event of a hash, which becomes the newest.
 func (c *Counts) Add(at int64, hash uint64) {
 	c.sweep(at)
 	i := c.table.find(hash)
@@ -92,17 +92,17 @@ func (c *Counts) Add(at int64, hash uint64) {
 	c.table.at(i).value.Add(c.span, at)
 }
 
-// GiveBack takes one back that was added for a time.
+// GiveBack undoes an Add for a time.
 func (c *Counts) GiveBack(at int64, hash uint64) {
 	if i := c.table.find(hash); i != 0 {
 		c.table.at(i).value.GiveBack(c.span, at)
 	}
 }
 
-// Len returns of how many hashes there are counts. Some of them may be 0.
+// Len returns the number of hashes with counts. Some counts may be 0.
 func (c *Counts) Len() int { return c.table.n }
 
-// sweep removes some of the oldest counts whose time is over.
+// sweep removes some of the oldest counts that have expired.
 func (c *Counts) sweep(at int64) {
 	for range sweeps {
 		i := c.table.oldest

@@ -1,15 +1,15 @@
 package window
 
-// A table keeps values by hash, in the order of their ages. A number of a slot is valid until the slot is removed; 0 is none.
+// A table contains values by hash, in order of age. The number of a slot is valid until the slot is removed; 0 means none.
 //
 //	heads ─► slot ─► slot            those whose hashes end alike, by next
 //	oldest ─► … ─► newest            all, by newer; and back by older
 //	free ─► slot ─► slot             those that were removed, by next
 type table[V any] struct {
-	keep   int      // slots that may be in use
-	heads  []uint32 // heads of the buckets, whose number is a power of 2
+	keep   int      // maximum number of slots in use
+	heads  []uint32 // heads of the buckets; their number is a power of 2
 	pieces []*[pieceSize]slot[V]
-	used   int // number of slots that were ever in use
+	used   int // number of slots that were ever used
 	n      int // number of slots that are in use
 
 	free, oldest, newest uint32
@@ -22,10 +22,10 @@ type slot[V any] struct {
 	value              V
 }
 
-// pieceSize is how many slots are allocated together.
+// pieceSize is the number of slots that are allocated together.
 const pieceSize = 256
 
-// setKeep sets how many slots may be in use. The oldest are removed if there are more. Those that stay keep their numbers.
+// setKeep sets the maximum number of slots in use. It removes the oldest if there are more. The others keep their numbers.
 func (t *table[V]) setKeep(keep int) {
 	if keep == t.keep {
 		return
@@ -48,7 +48,7 @@ func (t *table[V]) at(i uint32) *slot[V] { return &t.pieces[(i-1)/pieceSize][(i-
 
 func (t *table[V]) head(hash uint64) *uint32 { return &t.heads[hash&uint64(len(t.heads)-1)] }
 
-// chain makes find see a slot.
+// chain adds a slot to its bucket, so that find finds it.
 func (t *table[V]) chain(i uint32) {
 	head := t.head(t.at(i).hash)
 	t.at(i).next, *head = *head, i
@@ -66,7 +66,7 @@ func (t *table[V]) find(hash uint64) uint32 {
 // has reports whether a slot is in use.
 func (t *table[V]) has(i uint32) bool { return i > 0 && int(i) <= t.used && t.at(i).live }
 
-// add returns a new slot, the newest, for a hash that has none. Its value is the zero value.
+// add returns a new slot, the newest, for a hash without a slot. Its value is the zero value.
 func (t *table[V]) add(hash uint64) uint32 {
 	if t.n == t.keep {
 		t.remove(t.oldest)
@@ -99,7 +99,7 @@ func (t *table[V]) append(i uint32) {
 	t.newest = i
 }
 
-// detach takes a slot out of the order of the ages.
+// detach removes a slot from the order of age.
 func (t *table[V]) detach(i uint32) {
 	s := t.at(i)
 	if s.older != 0 {

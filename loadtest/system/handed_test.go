@@ -144,14 +144,14 @@ func TestHandedOverMistaken(t *testing.T) {
 	s.hands("more", null)
 	p := s.start()
 	p.Wait("serving")
-	if e, ok := p.Logged("nothing listens on this address of the configuration: the sockets of that name that were handed over have others"); !ok || e.Address != "127.0.0.9:1" {
+	if e, ok := p.Logged("nothing listens on this address of the configuration: the sockets of that name from the service manager have other addresses"); !ok || e.Address != "127.0.0.9:1" {
 		t.Errorf("other addresses: %+v", e)
 	}
 	log := p.Log()
 	for _, want := range []string{
 		`"connector":"clients","protocol":"smpp","instances":1000,"window":10,"address":"` + addr + `"`,
-		`"name":"customers"`, `"name":"operator"`, "a socket was handed over that nobody uses",
-		"cannot use the socket more that was handed over (descriptor 6)",
+		`"name":"customers"`, `"name":"operator"`, "a socket from the service manager is not used",
+		"cannot use the socket more from the service manager (descriptor 6)",
 	} {
 		if !strings.Contains(log, want) {
 			t.Errorf("the log has no %s", want)

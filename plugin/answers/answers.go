@@ -15,15 +15,15 @@ import (
 
 // An Answer is the known facts about a number.
 type Answer struct {
-	Network sms.Network // 0: nothing else than the table says
+	Network sms.Network // 0: the network in the table
 	Code    sms.Code    // code with which messages to the number are refused; sms.OK: they are not refused
 	Why     string
 	Held    bool          // messages to the number wait for an operator's decision
 	Keep    time.Duration // time for which the answer is cached; 0: the usual time
-	Failure error         // nobody has answered; the other fields are the fallback, and the answer is not cached
+	Failure error         // the plugin has not answered; the other fields are the fallback, which is not cached
 }
 
-// A timed answer counts until a time of the clock of the caller.
+// A timed answer is valid until a time of the caller's clock.
 type timed struct {
 	until int64
 	Answer
@@ -57,7 +57,7 @@ func New(most int, longest time.Duration) *Answers {
 	}
 }
 
-// Bounds of numbers, in digits.
+// Limits of numbers, in digits.
 const (
 	leastDigits = 7
 	mostDigits  = 15

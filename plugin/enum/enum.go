@@ -1,9 +1,9 @@
-// Package enum is the plugin that asks ENUM (RFC 6116) which network has a number now: DNS servers of a provider, or of a
-// country's database of ported numbers.
+// Package enum is the plugin that looks up a number's present network by ENUM (RFC 6116), on DNS servers of a
+// provider, or of a country's database of ported numbers.
 //
 // # Start reading
 //
-// enum.go (what is asked), rule.go (what an answer says).
+// enum.go (the queries), rule.go (the answers).
 package enum
 
 import (
@@ -20,38 +20,38 @@ import (
 	"pmg/plugin"
 )
 
-// Options are where ENUM is.
+// Options are the servers and the domain of ENUM.
 type Options struct {
 	Servers []netip.AddrPort // servers, which are asked in this order, each if the previous one has not answered
-	Domain  string           // below which numbers are: e164.arpa
+	Domain  string           // the domain above the numbers: e164.arpa
 }
 
 // An ENUM asks DNS servers. It is safe for concurrent use.
 type ENUM struct{ options Options }
 
-// New makes a plugin of DNS servers.
+// New makes a plugin.
 func New(o Options) *ENUM { return &ENUM{o} }
 
 // Close implements plugin.Plugin.
 func (e *ENUM) Close() {}
 
-// Bounds of a question.
+// Limits of a query.
 const (
-	maxDigits = 15 // of a number, by ITU-T E.164
+	maxDigits = 15 // maximum number of digits (ITU-T E.164)
 	udpSize   = 1232
-	maxHops   = 4                     // names that refer to others
-	maxRules  = 64                    // of an answer
+	maxHops   = 4                     // maximum number of names that refer to the next
+	maxRules  = 64                    // maximum number of rules in an answer
 	leastWait = 50 * time.Millisecond // least time for a server's answer, even with many servers
 )
 
-// Ask implements plugin.Plugin. It answers with the network or the routing number of the recipient, and with neither if the
-// number is not known there: it was not ported.
+// Ask implements plugin.Plugin. The verdict has the network or the routing number of the recipient. It has neither if
+// the number is unknown to the servers, which means that it was not ported.
 func (e *ENUM) Ask(ctx context.Context, m *plugin.Message) (plugin.Verdict, error) {
 	name, ok := nameOf(m.To, e.options.Domain)
 	if !ok {
 		return plugin.Verdict{}, fmt.Errorf("%.20q is no international number", m.To)
 	}
-	keep := time.Duration(-1) // the shortest of all answers
+	keep := time.Duration(-1) // the shortest TTL of all answers
 	for range maxHops {
 		answer, err := e.query(ctx, name)
 		if err != nil {
@@ -81,7 +81,7 @@ func nameOf(number, domain string) (name string, ok bool) {
 	return dns.Fqdn(string(b) + domain), true
 }
 
-// query asks the servers, each for its part of the time.
+// query asks the servers one after another. Each gets a share of the time.
 func (e *ENUM) query(ctx context.Context, name string) (answer *dns.Msg, err error) {
 	question := new(dns.Msg)
 	question.SetQuestion(name, dns.TypeNAPTR)
@@ -106,7 +106,7 @@ func (e *ENUM) query(ctx context.Context, name string) (answer *dns.Msg, err err
 	return nil, err
 }
 
-// exchange asks one server, by TCP if its answer is too long for a datagram.
+// exchange asks a server, by TCP if its answer is too long for a datagram.
 func exchange(ctx context.Context, server netip.AddrPort, question *dns.Msg, within time.Duration) (*dns.Msg, error) {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
@@ -125,14 +125,14 @@ func exchange(ctx context.Context, server netip.AddrPort, question *dns.Msg, wit
 	case len(answer.Question) != 1 || !strings.EqualFold(answer.Question[0].Name, question.Question[0].Name):
 		return nil, fmt.Errorf("server %s answers another question", server)
 	case answer.Truncated:
-		return nil, fmt.Errorf("the answer of server %s does not end", server)
+		return nil, fmt.Errorf("the answer of server %s is truncated", server)
 	case answer.Rcode != dns.RcodeSuccess && answer.Rcode != dns.RcodeNameError:
 		return nil, fmt.Errorf("server %s answers with %s", server, dns.RcodeToString[answer.Rcode])
 	}
 	return answer, nil
 }
 
-// lifeOf returns for how long an answer may be kept (RFC 2308 for one without records).
+// lifeOf returns the time for which an answer may be cached (RFC 2308 if it has no records).
 func lifeOf(answer *dns.Msg) time.Duration {
 	least := uint32(1 << 31)
 	for _, r := range answer.Answer {

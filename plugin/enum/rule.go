@@ -15,8 +15,8 @@ import (
 	"pmg/sms"
 )
 
-// verdictOf returns what an answer says of a number, or the name to ask for next. The rules of NAPTR (RFC 3403) are tried in
-// their order, and the first counts whose URI says a network or a routing number.
+// verdictOf returns the verdict in an answer about a number, or the name to ask for next. The rules of NAPTR (RFC
+// 3403) are tried in order, up to the first whose URI has a network or a routing number.
 func verdictOf(answer *dns.Msg, number string) (v plugin.Verdict, next string, err error) {
 	var rules []*dns.NAPTR
 	for _, r := range answer.Answer {
@@ -46,12 +46,12 @@ func verdictOf(answer *dns.Msg, number string) (v plugin.Verdict, next string, e
 	return v, "", err
 }
 
-// isENUM reports whether a rule is of ENUM: "E2U+pstn:tel", or in the order of before RFC 3761 "sip+E2U".
+// isENUM reports whether a rule is for ENUM: "E2U+pstn:tel", or "sip+E2U", the order before RFC 3761.
 func isENUM(service string) bool {
 	return slices.ContainsFunc(strings.Split(service, "+"), func(s string) bool { return strings.EqualFold(s, "E2U") })
 }
 
-// unescape returns the octets of a character string, which the library has as files of zones write them.
+// unescape returns the octets of a character string, which the library returns in the form of zone files.
 func unescape(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {
@@ -70,7 +70,7 @@ func unescape(s string) string {
 	return b.String()
 }
 
-var errRule = errors.New("it is no substitution: a delimiter must stand before, between and behind expression and replacement")
+var errRule = errors.New("it is not a substitution: delimiters must stand before, between and after expression and replacement")
 
 // substitute applies a rule (RFC 3402 §3.2) to a number. The result is "" if its expression does not match.
 func substitute(rule, number string) (string, error) {
@@ -105,7 +105,7 @@ func substitute(rule, number string) (string, error) {
 		case n < 0 || n > 9:
 			b.WriteByte(parts[1][i])
 		case n >= len(found):
-			return "", fmt.Errorf("it refers to \\%d, which its expression has not", n)
+			return "", fmt.Errorf("it refers to \\%d, which its expression does not have", n)
 		default:
 			b.WriteString(found[n])
 		}
@@ -113,8 +113,8 @@ func substitute(rule, number string) (string, error) {
 	return b.String(), nil
 }
 
-// cut returns the expression and the replacement of a rule, and its flags. A backslash in front of the delimiter makes a
-// character of it.
+// cut returns the expression, the replacement and the flags of a rule. A backslash before a delimiter makes it an
+// ordinary character.
 func cut(rule string, delimiter byte) (parts [2]string, flags string, ok bool) {
 	for i := range parts {
 		var b strings.Builder
@@ -135,8 +135,8 @@ func cut(rule string, delimiter byte) (parts [2]string, flags string, ok bool) {
 	return parts, rule, true
 }
 
-// read returns what a URI says: its parameters mcc and mnc, a host of an operator (3GPP TS 23.003 §13.2), or the routing number
-// of RFC 4694.
+// read returns the network or the routing number in a URI: its parameters mcc and mnc, the host of an operator (3GPP
+// TS 23.003 §13.2), or the routing number of RFC 4694.
 func read(uri string) (v plugin.Verdict) {
 	var mcc, mnc, routing, within string
 	separates := func(r rune) bool { return strings.ContainsRune(";?&@.:", r) }
@@ -157,7 +157,7 @@ func read(uri string) (v plugin.Verdict) {
 			mnc = field[3:]
 		}
 	}
-	if mcc != "" && len(mnc) == 3 && mnc[0] == '0' && !sms.IsLongMNC(mcc, mnc) { // the zero fills up two digits
+	if mcc != "" && len(mnc) == 3 && mnc[0] == '0' && !sms.IsLongMNC(mcc, mnc) { // the MNC has two digits, and a zero for padding
 		mnc = mnc[1:]
 	}
 	if mcc != "" && mnc != "" {
@@ -176,7 +176,7 @@ func read(uri string) (v plugin.Verdict) {
 	return v
 }
 
-// maxRouting is how many digits a routing number has at most: a prefix and a number.
+// maxRouting is the maximum number of digits in a routing number: a prefix and a number.
 const maxRouting = 20
 
 func isDigits(s string, least, most int) bool {

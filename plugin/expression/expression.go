@@ -1,9 +1,9 @@
-// Package expression is the plugin whose rules are expressions of github.com/expr-lang/expr. They are compiled and checked
-// when the configuration is read, and run on the goroutine that asks, with a bound of their work.
+// Package expression is the plugin whose rules are expressions of github.com/expr-lang/expr. They are compiled and
+// checked when the configuration is read. They run on the caller's goroutine, with limited work.
 //
 // # Start reading
 //
-// expression.go, then meter.go and patch.go, which bound the work.
+// expression.go, then meter.go and patch.go, which limit the work.
 package expression
 
 import (
@@ -22,7 +22,7 @@ import (
 	"pmg/plugin"
 )
 
-// A Rule is a condition, and what happens to the messages that meet it.
+// A Rule is a condition, and the decision about the messages that meet it.
 type Rule struct {
 	If     string        `yaml:"if" live:"yes" doc:"The condition, such as to startsWith \"4670\" and len(text) > 160 (docs/plugins.md); every message meets an empty one."`
 	Do     string        `yaml:"do" enum:"pass|refuse|delay|hold" live:"yes" doc:"refuse answers its sender with status, delay keeps it for the time of for, hold accepts it for an operator to decide with pmg queue. refuse and hold end the rules, and no further plugin is asked. pass when not given."`
@@ -35,20 +35,20 @@ type Rule struct {
 	Tags   []string      `yaml:"tags" live:"yes" doc:"Tags that the message is given: small letters, digits and any of _.:-. Routes ask for them (tag)."`
 }
 
-// A Problem is what is wrong with a rule.
+// A Problem is an error in a rule.
 type Problem struct {
 	Rule   int    // index of the rule
 	Option string // "": the rule as a whole
 	Text   string // "must be …"
 }
 
-// A Plugin is compiled rules. It is safe for concurrent use.
+// A Plugin contains compiled rules. It is safe for concurrent use.
 type Plugin struct {
 	rules []compiled
 	runs  sync.Pool // of *run
 }
 
-// A run is what the rules work on, for one message at a time.
+// A run is the environment of the rules for one message at a time.
 type run struct {
 	machine vm.VM
 	environment
@@ -59,17 +59,17 @@ func newRun() any { return &run{machine: vm.VM{MemoryBudget: maxMemory}} }
 
 type compiled struct {
 	rule           *Rule
-	when           program // without: always
-	from, to, text program // without: no change
+	when           program // nil: the rule applies to all messages
+	from, to, text program // nil: unchanged
 }
 
-// Bounds of an expression, beside those of the library on memory.
+// Limits of an expression, in addition to the library's limit of memory.
 const (
 	maxNodes  = 1000
-	maxMemory = 100_000 // elements that a run may make
+	maxMemory = 100_000 // elements that an expression may create
 )
 
-// Compile compiles rules, and tries each with a short text.
+// Compile compiles rules, and tests each with a short text.
 func Compile(rules []Rule) (*Plugin, []Problem) {
 	p := &Plugin{runs: sync.Pool{New: newRun}}
 	var problems []Problem
@@ -96,7 +96,7 @@ func Compile(rules []Rule) (*Plugin, []Problem) {
 				problems = append(problems, Problem{i, e.option, "must be an expression: " + withPlace(err, e.source)})
 				continue
 			}
-			var wrong *argumentError // the wrong argument is a constant nearly always
+			var wrong *argumentError // the wrong argument is almost always a constant
 			_, err = p.try(e.program, &sample)
 			switch {
 			case errors.As(err, &wrong):
@@ -115,16 +115,17 @@ func Compile(rules []Rule) (*Plugin, []Problem) {
 	return p, problems
 }
 
-// oneLine returns an error of the library in one line, without the picture of the place.
+// oneLine returns an error of the library as one line, without the drawing of its position.
 func oneLine(err error) string {
 	text, _, _ := strings.Cut(err.Error(), "\n")
 	return strings.TrimSpace(text)
 }
 
-// maxPlace is how many characters of the offending place an error shows.
+// maxPlace is the number of characters that an error shows from the position of the error on.
 const maxPlace = 20
 
-// withPlace returns an error of the compiler in one line, with the place where it stopped: the library draws that in two more.
+// withPlace returns an error of the compiler as one line with the text at its position, because the library draws the
+// position in two more lines.
 func withPlace(err error, source string) string {
 	text := oneLine(err)
 	var at *file.Error
@@ -142,11 +143,10 @@ func withPlace(err error, source string) string {
 	return fmt.Sprintf("%s: at %q", text, string(place))
 }
 
-// longText is how many octets a long text has: message_payload has 65,535 at most.
+// longText is the length of a long text in octets: message_payload has up to 65,535.
 const longText = 60_000
 
-// Greedy returns the rules that need more steps for one of some long texts than they may take. They have no verdict about
-// a message like that.
+// Greedy returns the rules that need too many steps for a long text. They have no verdict about such a message.
 func (p *Plugin) Greedy() (all []Problem) {
 	for i := range p.rules {
 		c := &p.rules[i]
@@ -158,7 +158,7 @@ func (p *Plugin) Greedy() (all []Problem) {
 				text := strings.Repeat(unit, longText/len(unit)+1)[:longText]
 				m := plugin.Message{From: "PMG", To: "46700000001", Text: text, Arrived: time.Now()}
 				if _, err := p.try(e.program, &m); errors.Is(err, errSteps) {
-					text := errSteps.Error() + " if that has a text of 60,000 octets: on_failure decides about it"
+					text := errSteps.Error() + " if its text has 60,000 octets: on_failure decides about such a message"
 					all = append(all, Problem{i, e.option, text})
 					break
 				}
@@ -168,7 +168,7 @@ func (p *Plugin) Greedy() (all []Problem) {
 	return all
 }
 
-// try runs a program on a message.
+// try runs a program on a message, and returns its value.
 func (p *Plugin) try(e *program, m *plugin.Message) (any, error) {
 	if e.Program == nil {
 		return nil, nil
@@ -188,13 +188,13 @@ func (p *Plugin) Try(m *plugin.Message) (v plugin.Verdict, done bool, err error)
 	return v, true, err
 }
 
-// Ask implements plugin.Plugin. It ends by the steps that it may take.
+// Ask implements plugin.Plugin. It does not use ctx: the limit of steps ends it.
 func (p *Plugin) Ask(_ context.Context, m *plugin.Message) (plugin.Verdict, error) {
 	return p.ask(m, most)
 }
 
-// ask takes the rules on a message, all of them with so many steps. Each rule sees the changes of those before it. The message
-// itself stays as it is.
+// ask applies the rules to a message. Together they may take a number of steps. Each rule sees the changes of earlier
+// rules. The message itself is not changed.
 func (p *Plugin) ask(m *plugin.Message, steps int) (v plugin.Verdict, err error) {
 	r := p.begin(m, steps)
 	defer p.free(r, steps)
@@ -219,7 +219,7 @@ func (p *Plugin) ask(m *plugin.Message, steps int) (v plugin.Verdict, err error)
 	return v, nil
 }
 
-// failed returns why a rule has failed.
+// failed returns the error of a rule.
 func failed(rule int, err error) error {
 	if errors.Is(err, errSteps) {
 		return fmt.Errorf("rule %d: %w", rule+1, errSteps)
@@ -227,7 +227,7 @@ func failed(rule int, err error) error {
 	return fmt.Errorf("rule %d: %s", rule+1, oneLine(err))
 }
 
-// begin returns what the rules work on for a message, with the steps that they may take.
+// begin returns the environment for a message, with the number of steps that the rules may take.
 func (p *Plugin) begin(m *plugin.Message, steps int) *run {
 	r := p.runs.Get().(*run)
 	r.Message, r.meter.left = m, steps
@@ -242,7 +242,7 @@ func (r *run) run(e *program) (any, error) {
 	return r.machine.Run(e.Program, &r.environment)
 }
 
-// free keeps what rules worked on for the next message, unless it may have become large.
+// free keeps an environment for the next message, unless it may have become large.
 func (p *Plugin) free(r *run, steps int) {
 	if steps > onStage {
 		return
@@ -254,7 +254,7 @@ func (p *Plugin) free(r *run, steps int) {
 	p.runs.Put(r)
 }
 
-// change returns the message as something that may be changed.
+// change returns a copy of the message that the rules may change.
 func (r *run) change() *plugin.Message {
 	if r.Message != &r.changed {
 		r.changed = *r.Message
@@ -263,7 +263,7 @@ func (r *run) change() *plugin.Message {
 	return r.Message
 }
 
-// verdict returns what the rule does, without the changes that are expressions.
+// verdict returns the decision of the rule, without the changes that are expressions.
 func (c *compiled) verdict(m *plugin.Message) plugin.Verdict {
 	v := plugin.Verdict{Do: c.rule.Do, Status: c.rule.Status, Why: c.rule.Why, Tags: c.rule.Tags}
 	if v.Do == plugin.Delay {
@@ -272,7 +272,7 @@ func (c *compiled) verdict(m *plugin.Message) plugin.Verdict {
 	return v
 }
 
-// apply adds what the rule does to a verdict.
+// apply adds the rule's changes and tags to a verdict.
 func (c *compiled) apply(r *run, v *plugin.Verdict) error {
 	m := r.Message
 	if c.from.Program != nil || c.to.Program != nil || c.text.Program != nil || len(c.rule.Tags) > 0 {

@@ -12,7 +12,7 @@ import (
 	"pmg/internal/timetext"
 )
 
-// options returns what the expressions of a plugin may use.
+// options returns the variables and functions that expressions may use.
 func options() []expr.Option {
 	z := &zones{}
 	return append(meters(),
@@ -23,18 +23,18 @@ func options() []expr.Option {
 	)
 }
 
-// An argumentError says what is wrong with an argument of a function.
+// An argumentError describes an invalid argument of a function.
 type argumentError struct{ text string }
 
 func (e *argumentError) Error() string { return e.text }
 
-// tagged reports whether a tag is among those of a message.
+// tagged reports whether a message has a tag.
 func tagged(p ...any) (any, error) {
 	return slices.Contains(strings.Fields(p[0].(string)), p[1].(string)), nil
 }
 
-// zones are those that expressions have named, so that no message reads a file of the machine. They are safe for concurrent
-// use.
+// zones caches the time zones of expressions, so that a message does not lead to reading a file. It is safe for
+// concurrent use.
 type zones struct{ known sync.Map } // *time.Location, by name
 
 // local returns a time in a zone.
@@ -51,7 +51,7 @@ func (z *zones) local(p ...any) (any, error) {
 	return p[0].(time.Time).In(at.(*time.Location)), nil
 }
 
-// between reports whether a time of day in a zone lies between two others, the second of which may be of the next day.
+// between reports whether the time of day in a zone is between two times of day; the second may be on the next day.
 func (z *zones) between(p ...any) (any, error) {
 	at, err := z.local(p[0], p[3])
 	if err != nil {
@@ -61,7 +61,7 @@ func (z *zones) between(p ...any) (any, error) {
 	for i := range ends {
 		t, err := time.Parse("15:04", p[1+i].(string))
 		if err != nil {
-			return nil, &argumentError{fmt.Sprintf("%q is no time of day, such as 21:30", p[1+i])}
+			return nil, &argumentError{fmt.Sprintf("%q is not a time of day, such as 21:30", p[1+i])}
 		}
 		ends[i] = 60*t.Hour() + t.Minute()
 	}

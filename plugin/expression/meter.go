@@ -9,22 +9,22 @@ import (
 	"pmg/plugin"
 )
 
-// Steps of work. A step is what takes about 10 ns: an instruction of the machine, or to read or copy perStep octets.
+// Steps of work. A step takes about 10 ns: an instruction of the virtual machine, or reading or copying perStep octets.
 const (
-	onStage  = 5_000     // steps that rules may take where all connections wait
-	most     = 5_000_000 // steps that rules may take for one message, elsewhere
+	onStage  = 5_000     // steps for a message on the stage's goroutine, where all connections wait
+	most     = 5_000_000 // steps for a message on other goroutines
 	perStep  = 4
-	perEntry = 16 // octets of an entry in an array
+	perEntry = 16 // octets of an array's entry
 )
 
-// errSteps is that rules need more steps than they may take.
+// errSteps is the error of rules that need too many steps.
 var errSteps = errors.New("it needs more steps than rules may take for one message")
 
-// A meter counts the steps that rules may still take for a message. The work is charged before it is done, so that neither
-// time nor memory is taken that may not be.
+// A meter counts the remaining steps for a message. Steps are charged before the work is done, so that neither time
+// nor memory exceeds its limit.
 type meter struct{ left int }
 
-// charge takes steps. Without enough of them it ends the expression: the machine returns errSteps.
+// charge takes steps. If there are not enough left, it ends the expression with errSteps.
 func (m *meter) charge(steps int) {
 	if steps < 0 || steps > m.left {
 		m.left = 0
@@ -33,7 +33,7 @@ func (m *meter) charge(steps int) {
 	m.left -= steps
 }
 
-// weigh charges for the octets of values, by weight.
+// weigh charges for the octets of values, times weight.
 func (m *meter) weigh(weight int, values ...any) {
 	octets := 0
 	for _, v := range values {
@@ -42,8 +42,7 @@ func (m *meter) weigh(weight int, values ...any) {
 	m.charge((octets + perStep - 1) / perStep * weight)
 }
 
-// sizeOf returns how many octets a value has, with all that it contains as often as it does. It stops when there are more
-// than most.
+// sizeOf returns the size of a value in octets. Shared contents count each time. It stops when the size is above most.
 func (m *meter) sizeOf(v any, most int) (octets int) {
 	switch v := v.(type) {
 	case string:
@@ -82,7 +81,7 @@ func (m *meter) sizeOf(v any, most int) (octets int) {
 	return max(octets, perStep)
 }
 
-// times charges for n times as many octets as there are, without an overflow.
+// times charges for octets times n, without overflow.
 func (m *meter) times(octets, n int) {
 	if n > 0 && octets > m.left*perStep/n {
 		m.charge(m.left + 1)
@@ -90,7 +89,7 @@ func (m *meter) times(octets, n int) {
 	m.charge(octets * max(n, 0) / perStep)
 }
 
-// take is charge for those who are no expression.
+// take takes steps for callers that are not expressions, and returns errSteps if there are not enough left.
 func (m *meter) take(steps int) error {
 	if steps > m.left {
 		return errSteps
@@ -99,7 +98,7 @@ func (m *meter) take(steps int) error {
 	return nil
 }
 
-// depthOf returns how deep arrays and maps are within others.
+// depthOf returns the nesting depth of arrays and maps.
 func depthOf(v reflect.Value) (depth int) {
 	switch v.Kind() {
 	case reflect.Interface:
@@ -116,10 +115,10 @@ func depthOf(v reflect.Value) (depth int) {
 	return depth
 }
 
-// readZone is how many steps it takes to read a time zone, or to find that there is none.
+// readZone is the number of steps for reading a time zone, or for finding that it does not exist.
 const readZone = 2000
 
-// weightOf says how much more than to read its arguments a function of the library takes.
+// weightOf returns the work of a function of the library, relative to reading its arguments.
 func weightOf(name string) int {
 	switch name {
 	case "fromJSON", "split", "splitAfter", "groupBy", "toPairs", "fromPairs", "date":
@@ -130,7 +129,7 @@ func weightOf(name string) int {
 	return 2
 }
 
-// growth charges for what a function of the library makes beyond its arguments.
+// growth charges for results of a function of the library that are larger than its arguments.
 func (m *meter) growth(name string, args []any) {
 	text := func(i int) string {
 		s, _ := args[i].(string)

@@ -19,24 +19,24 @@ import (
 	"pmg/plugin"
 )
 
-// An environment is what expressions see: the message, and for the nodes of patch the meter, as $env.
+// An environment has the variables of expressions: the message, and the meter as $env, for the nodes of patch.
 type environment struct {
 	*plugin.Message
 	meter meter
 }
 
-// A program is an expression that charges for its work.
+// A program is an expression that charges for its steps.
 type program struct {
 	*vm.Program
-	fixed int // steps of the expression that do not depend on the message
-	texts int // reads of the message's text, in addition to those that the program charges for
+	fixed int // steps that do not depend on the message
+	texts int // number of reads of the message's text that are known before the run
 }
 
-// steps returns what it takes of a message, beside what it charges for itself.
+// steps returns the steps that are charged before the run, for a message.
 func (p *program) steps(m *plugin.Message) int { return p.fixed + p.texts*len(m.Text)/perStep }
 
-// compile compiles an expression as expr.Compile does, and adds to it what charges for its work: nodes that a parser never
-// makes, behind the check of types and the optimizer, which know nothing of them.
+// compile compiles an expression like expr.Compile, and adds nodes that charge for steps. These are added after the
+// type check and the optimizer, which do not know them.
 func compile(source string, options ...expr.Option) (program, error) {
 	c := conf.CreateNew()
 	for _, o := range options {
@@ -64,14 +64,13 @@ func (p *patch) compile(tree *parser.Tree, c *conf.Config) (_ program, err error
 	return p.program, err
 }
 
-// A visit is called with each node, those within it before.
+// A visit is called with each node, after the nodes within it.
 type visit func(*ast.Node)
 
 func (v visit) Visit(n *ast.Node) { v(n) }
 
-// A patch adds to an expression what charges for its work. Work on the fields of the message and on constants, outside of
-// loops, is charged once before the expression runs, because it is known: most expressions have no other, and are as fast as
-// without a patch.
+// A patch adds nodes that charge for steps to an expression. Work on message fields and constants outside loops is charged
+// once before the run, because it is known then. Most expressions have no other work, and are as fast as without a patch.
 type patch struct {
 	program  program
 	fields   map[string]bool
@@ -79,7 +78,7 @@ type patch struct {
 	reserved bool // the expression uses a name that is reserved for nodes of the patch
 }
 
-// environmentName is how expressions name their environment.
+// environmentName is the name of the environment in expressions.
 const environmentName = "$env"
 
 // find records the nodes that are within loops.
@@ -95,7 +94,7 @@ func (p *patch) find(n *ast.Node) {
 	}
 }
 
-// weightOfNodes returns how many steps the nodes of an expression take without what they work on.
+// weightOfNodes returns the steps of an expression's nodes, without those for their values.
 func weightOfNodes(n *ast.Node) (steps int) {
 	ast.Walk(n, visit(func(n *ast.Node) {
 		switch n := (*n).(type) {
@@ -123,7 +122,7 @@ func fields() map[string]bool {
 	return names
 }
 
-// isZoneUnknown reports whether a call names a time zone that is not known before.
+// isZoneUnknown reports whether the time zone in a call is known only at the run.
 func isZoneUnknown(n *ast.CallNode) bool {
 	name, _ := n.Callee.(*ast.IdentifierNode)
 	if name == nil || name.Value != "local" && name.Value != "between" || len(n.Arguments) == 0 {
@@ -133,11 +132,11 @@ func isZoneUnknown(n *ast.CallNode) bool {
 	return !known
 }
 
-// shortField is how many octets a field of a message other than its text has at most, nearly always.
+// shortField is the maximum length in octets, almost always, of message fields other than the text.
 const shortField = 64
 
-// reads returns how many texts of the message, and how many of its other fields, a value has at most. It reports false if that
-// is not known.
+// reads returns the maximum number of message texts, and of other message fields, in a value. It reports false if
+// that is not known.
 func (p *patch) reads(n ast.Node) (texts, others int, ok bool) {
 	switch n := n.(type) {
 	case *ast.StringNode, *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.NilNode, *ast.ConstantNode:
@@ -173,7 +172,7 @@ func (p *patch) node(at *ast.Node) {
 	}
 }
 
-// charge makes values charge for their octets when they are used at a node, or charges for them before.
+// charge adds nodes that charge for the octets of values when a node uses them, or counts them as charged before the run.
 func (p *patch) charge(weight int, values ...*ast.Node) {
 	for _, v := range values {
 		if isScalar(*v) {
@@ -189,7 +188,7 @@ func (p *patch) charge(weight int, values ...*ast.Node) {
 	}
 }
 
-// isScalar reports whether a value is known to be a number, a truth value or a time.
+// isScalar reports whether a value is certainly a number, a boolean or a time.
 func isScalar(n ast.Node) bool {
 	switch t := n.Type(); t.Kind() {
 	case reflect.Bool, reflect.Int, reflect.Int64, reflect.Float64, reflect.Struct:
@@ -209,7 +208,7 @@ func (p *patch) binary(at *ast.Node, n *ast.BinaryNode) {
 	}
 }
 
-// anyPattern is how many instructions a pattern may have that is not known before.
+// anyPattern is the assumed number of instructions of a pattern that is known only at the run.
 const anyPattern = 1000
 
 func (p *patch) matches(n *ast.BinaryNode) {
@@ -227,7 +226,8 @@ func (p *patch) matches(n *ast.BinaryNode) {
 	p.charge(weight, &n.Left)
 }
 
-// builtin patches a function of the library. The body of a loop charges each time; the others charge for their arguments.
+// builtin patches a call of a library function. The body of a loop charges at each iteration; other functions charge
+// for their arguments.
 func (p *patch) builtin(at *ast.Node, n *ast.BuiltinNode) {
 	weight, isLoop := 1, false
 	if n.Name == "sortBy" || n.Name == "groupBy" {
@@ -267,17 +267,17 @@ func allScalar(nodes []ast.Node) bool {
 	return true
 }
 
-// perCall is how many steps a meter takes by itself.
+// perCall is the number of steps of a meter's own work.
 const perCall = 10
 
-// body makes the body of a loop charge for itself and for its value.
+// body patches the body of a loop, so that it charges for itself and for its value.
 func (p *patch) body(n *ast.Node, weight int) {
 	steps := weight * (perCall + weightOfNodes(n))
 	p.replace(n, "(step)", *n, &ast.IntegerNode{Value: steps}, &ast.IntegerNode{Value: weight})
 }
 
-// replace puts a call of a function of meters in place of a node. The environment is the last argument, because some functions
-// of the library leave more on the stack than their value, below it.
+// replace replaces a node by a call of a meter's function. The environment is the last argument, because some library
+// functions leave values on the stack below their result.
 func (p *patch) replace(at *ast.Node, function string, arguments ...ast.Node) {
 	call := &ast.CallNode{
 		Callee:    &ast.IdentifierNode{Value: function},
@@ -288,7 +288,7 @@ func (p *patch) replace(at *ast.Node, function string, arguments ...ast.Node) {
 	ast.Patch(at, call)
 }
 
-// callOf returns the name by which patched expressions call a function of the library.
+// callOf returns the name of a library function in patched expressions.
 func callOf(name string) string { return "(" + name + ")" }
 
 func functionOf(name string) *builtin.Function {
@@ -300,7 +300,7 @@ func functionOf(name string) *builtin.Function {
 	return nil
 }
 
-// meters returns the functions that patched expressions call.
+// meters returns the functions for patched expressions.
 func meters() (all []expr.Option) {
 	meterOf := func(p []any) *meter { return &p[len(p)-1].(*environment).meter }
 	all = append(all,

@@ -1,8 +1,8 @@
-// Package plugintest is the other side of plugins, for tests: a service and a program that decide, or misbehave.
+// Package plugintest has plugins for tests: a service and a program that decide, or misbehave.
 //
 // # Start reading
 //
-// Decide, which all of them do, then Service.
+// Decide, which all of them use, then Service.
 package plugintest
 
 import (
@@ -14,7 +14,7 @@ import (
 	"pmg/plugin"
 )
 
-// Message returns a message that differs from others by n.
+// Message returns a message that depends on n.
 func Message(n int) *plugin.Message {
 	return &plugin.Message{
 		Hook: plugin.Accept, Account: "shop", Connector: "in", From: "PMG", FromTON: 5, To: fmt.Sprint(46700000000 + n), ToTON: 1,
@@ -22,8 +22,8 @@ func Message(n int) *plugin.Message {
 	}
 }
 
-// Decide returns the verdict about a message: it is refused if its recipient ends with 7. Otherwise the text begins with the
-// recipient afterwards, and there is a tag.
+// Decide returns the verdict about a message. It refuses recipients that end with 7. Otherwise it puts the recipient
+// before the text, and adds a tag.
 func Decide(m *plugin.Message) plugin.Verdict {
 	if strings.HasSuffix(m.To, "7") {
 		return plugin.Verdict{Do: plugin.Refuse, Status: "throttled", Why: "seven"}

@@ -15,13 +15,13 @@ import (
 	"pmg/plugin"
 )
 
-// speak is the first argument of a test binary that is to be a program.
+// speak is the first argument of a test binary that runs as a program.
 const speak = "speak"
 
-// Command returns the command of a program that behaves in a certain way: this test binary.
+// Command returns the command of a program, which is this test binary. way selects its behaviour.
 func Command(way ...string) []string { return append([]string{os.Args[0], speak}, way...) }
 
-// Speak makes a test binary the program of Command, if it was started as that. TestMain calls it first.
+// Speak runs the test binary as the program of Command, if it was started as such. TestMain calls it first.
 func Speak() {
 	if len(os.Args) > 2 && os.Args[1] == speak {
 		run(os.Args[2], os.Args[3:])
@@ -80,7 +80,7 @@ func run(way string, arguments []string) {
 func reply(way string, arguments []string, q *question) string {
 	right := q.answer(Decide(&q.Message))
 	switch way {
-	case "dies": // the program ends after so many octets of its answer
+	case "dies": // the program ends after some octets of its answer
 		n, _ := strconv.Atoi(arguments[0])
 		return right[:min(n, len(right))]
 	case "says":
@@ -89,7 +89,7 @@ func reply(way string, arguments []string, q *question) string {
 		return right[:len(right)/2]
 	case "twice":
 		return right + right
-	case "late twice": // the second answer follows while another message is asked about
+	case "late twice": // the second answer comes during the question about another message
 		go func() {
 			time.Sleep(time.Millisecond)
 			_, _ = os.Stdout.WriteString(right)
@@ -123,7 +123,7 @@ func reply(way string, arguments []string, q *question) string {
 	return right
 }
 
-// sees returns what the program has of its parent.
+// sees returns the environment and the descriptors that the program has inherited.
 func sees() string {
 	environment := os.Environ()
 	for i := range environment {

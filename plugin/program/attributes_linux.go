@@ -11,17 +11,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// attributes returns how a process begins: in a group of its own, which is killed as a whole. It does not outlive the gateway.
+// attributes returns the attributes of a process: its own group, which is killed as a whole, and death when the gateway ends.
 func attributes(user *syscall.Credential) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL, Credential: user}
 }
 
-// keepDescriptors keeps all descriptors from the processes to come. Those that the gateway opens are kept anyway; those that it
-// was started with may not be, and Linux before 5.11 cannot do that for all.
+// keepDescriptors marks all descriptors close-on-exec. The gateway's own files are marked anyway; descriptors that it
+// inherited may not be, and Linux before 5.11 cannot mark all.
 func keepDescriptors() { _ = unix.CloseRange(3, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC) }
 
-// killEscaped kills the processes that descend from one that still runs, also those that have left its group. One whose parent
-// has ended is not found: a service manager ends it with the gateway.
+// killEscaped kills the descendants of a running process, including those that have left its group. It does not find
+// descendants whose parent has ended: a service manager ends them with the gateway.
 func killEscaped(of int) {
 	names, err := os.ReadDir("/proc")
 	if err != nil {
@@ -45,20 +45,20 @@ func killEscaped(of int) {
 		if err != nil {
 			continue
 		}
-		if parentOf(pid) == parent { // the number is not another process's meanwhile
+		if parentOf(pid) == parent { // the number has not been reused by another process
 			_ = unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0)
 		}
 		_ = unix.Close(fd)
 	}
 }
 
-// parentOf returns the parent of a process, 0 if that is not known.
+// parentOf returns the parent of a process, 0 if it is not known.
 func parentOf(pid int) (parent int) {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return 0
 	}
 	var state string
-	_, _ = fmt.Sscan(string(b[bytes.LastIndexByte(b, ')')+1:]), &state, &parent) // behind the name, which may have anything
+	_, _ = fmt.Sscan(string(b[bytes.LastIndexByte(b, ')')+1:]), &state, &parent) // after the name, which may have any characters
 	return parent
 }

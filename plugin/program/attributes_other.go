@@ -4,13 +4,13 @@ package program
 
 import "syscall"
 
-// attributes returns how a process begins: in a group of its own, which is killed as a whole.
+// attributes returns the attributes of a process: its own group, which is killed as a whole.
 func attributes(user *syscall.Credential) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Credential: user}
 }
 
-// keepDescriptors does nothing: descriptors that the gateway opens are kept from processes anyway.
+// keepDescriptors does nothing: the gateway's own files are close-on-exec anyway.
 func keepDescriptors() {}
 
-// killEscaped does nothing: who has left the group is not found here.
+// killEscaped does nothing: processes that have left the group cannot be found here.
 func killEscaped(int) {}

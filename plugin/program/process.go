@@ -19,18 +19,18 @@ import (
 
 // A process is one run of the program.
 //
-// Three goroutines belong to it: run starts it and waits for its end, read takes its answers, and one reads its stderr. What
-// is wrong kills it, once. Nothing is killed after run has waited, because the number may be another process's then.
+// It has three goroutines: run starts it and waits for its end, read reads its answers, and one reads its stderr. An error
+// kills the process, once. Nothing is killed after run has waited, because the number may then belong to another process.
 type process struct {
 	cmd           *exec.Cmd
 	in, out, errs *os.File // the gateway's side of the pipes
 
-	asked   atomic.Uint64       // the number of the question under way; 0: none
-	answers chan plugin.Verdict // of the question under way
+	asked   atomic.Uint64       // number of the question under way; 0: none
+	answers chan plugin.Verdict // answers to the question under way
 
 	once   sync.Once
-	why    error         // of the kill; set before killed is closed
-	at     time.Time     // of the kill; set before killed is closed
+	why    error         // reason of the kill; set before killed is closed
+	at     time.Time     // time of the kill; set before killed is closed
 	killed chan struct{} // closed by kill
 	ended  chan struct{} // closed when the process and its descendants have ended
 	status string        // exit status, set before ended is closed; "": a signal has ended the process
@@ -50,11 +50,11 @@ func (p *process) hasEnded() bool {
 	}
 }
 
-// kill ends the process and those that descend from it, and whoever reads or writes on its pipes.
+// kill ends the process and its descendants, and the reads and writes on its pipes.
 func (p *process) kill(why error) {
 	p.once.Do(func() {
 		p.why, p.at = why, time.Now()
-		killEscaped(p.cmd.Process.Pid) // first, because the descendants can no longer be found when the group has ended
+		killEscaped(p.cmd.Process.Pid) // first, because descendants cannot be found after the group has ended
 		signalGroup(p.cmd.Process.Pid)
 		for _, f := range []*os.File{p.in, p.out, p.errs} {
 			_ = f.SetDeadline(time.Unix(1, 0)) // a process that has left the group may still have the other side open
@@ -63,8 +63,8 @@ func (p *process) kill(why error) {
 	})
 }
 
-// run starts the process, says so, and returns when nothing is left of it. It keeps its thread meanwhile: the kernel kills
-// the process when the thread that has started it ends.
+// run starts the process, reports that to started, and returns when the process and its descendants have ended. It
+// locks its thread, because the kernel kills the process when the thread that started it ends.
 func (p *process) run(o *Options, user *syscall.Credential, log *stderrLog, started chan<- error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -87,7 +87,7 @@ func (p *process) run(o *Options, user *syscall.Credential, log *stderrLog, star
 	close(p.ended)
 }
 
-// start starts the process with three pipes, PATH and LANG, and nothing else of the gateway.
+// start starts the process with three pipes, PATH and LANG, and no other resources of the gateway.
 func (p *process) start(o *Options, user *syscall.Credential) error {
 	if len(o.Command) == 0 {
 		return errors.New("there is no command")
@@ -117,7 +117,7 @@ func (p *process) start(o *Options, user *syscall.Credential) error {
 	return err
 }
 
-// variable returns a variable of the environment, or what it is if there is none.
+// variable returns a variable of the environment, or otherwise if it is not set.
 func variable(name, otherwise string) string {
 	if value := os.Getenv(name); value != "" {
 		return name + "=" + value
@@ -151,13 +151,13 @@ func (p *process) ask(ctx context.Context, n uint64, message []byte) (plugin.Ver
 	}
 }
 
-// An answer is one line of its output.
+// An answer is a line of the program's output.
 type answer struct {
 	N       uint64          `json:"n"`
 	Verdict *plugin.Verdict `json:"verdict"`
 }
 
-// read takes answers, until something is wrong.
+// read reads answers until there is an error.
 func (p *process) read() {
 	r := bufio.NewReaderSize(p.out, 64<<10)
 	for {
@@ -194,7 +194,7 @@ func (p *process) readAnswer(r *bufio.Reader) (v plugin.Verdict, err error) {
 	return *a.Verdict, nil
 }
 
-// readLine returns a line, which is valid until the next one.
+// readLine returns a line, which is valid until the next call.
 func readLine(r *bufio.Reader) ([]byte, error) {
 	var long []byte
 	for {

@@ -1,9 +1,9 @@
-// Package program is the plugin that runs a program and asks it by lines of JSON: a question on its input, a verdict on its
-// output.
+// Package program is the plugin that runs a program, and exchanges lines of JSON with it: questions on its stdin,
+// verdicts on its stdout.
 //
 // # Start reading
 //
-// program.go (workers and their back-off), process.go (one process), attributes_linux.go (what it inherits).
+// program.go (workers and their back-off), process.go (one process), attributes_linux.go (attributes of a process).
 package program
 
 import (
@@ -19,7 +19,7 @@ import (
 	"pmg/plugin"
 )
 
-// Options are which program runs, and how.
+// Options are the command and the limits of a program.
 type Options struct {
 	Command []string          // the program and its arguments
 	Dir     string            // working directory; "": the gateway's
@@ -34,14 +34,14 @@ const (
 	longestPause = 30 * time.Second
 )
 
-// A Program asks the processes of one program. It is safe for concurrent use.
+// A Program asks the processes of a program. It is safe for concurrent use.
 //
-// A worker has a process, which is started when a question finds no other that is free. It is asked one question at a time.
-// A process that does not answer as it should is killed, and its worker rests for a while.
+// Each worker has up to one process. A process is started if no other process is free for a question. It gets one
+// question at a time. A process that fails is killed, and its worker pauses.
 type Program struct {
 	options     Options
 	log         stderrLog
-	ready, idle chan *worker // free workers with a process, and without
+	ready, idle chan *worker // free workers: with a process, and without a process
 	ctx         context.Context
 	cancel      context.CancelFunc
 	failure     atomic.Pointer[string] // text of the latest failure; nil: there was an answer since then
@@ -51,15 +51,15 @@ type Program struct {
 	processes map[*process]bool // processes that may be running; nil: the program is closed
 }
 
-// A worker is asked by one goroutine at a time, which has taken it.
+// A worker is used by one goroutine at a time, the one that has taken it.
 type worker struct {
 	process *process // nil: none
-	asked   uint64   // questions
+	asked   uint64   // number of questions
 	pause   time.Duration
 	from    time.Time // earliest time for starting the next process
 }
 
-// New makes a plugin of a program, which starts when it is asked.
+// New makes a plugin. The program starts at the first question.
 func New(o Options) *Program {
 	o.Workers = max(o.Workers, 1)
 	p := &Program{
@@ -99,7 +99,7 @@ func (p *Program) Ask(ctx context.Context, m *plugin.Message) (plugin.Verdict, e
 	return v, nil
 }
 
-// take returns a worker that may be asked.
+// take returns a worker for a question.
 func (p *Program) take(ctx context.Context) (*worker, error) {
 	for {
 		w, err := p.next(ctx)
@@ -139,24 +139,24 @@ func (p *Program) next(ctx context.Context) (*worker, error) {
 		return nil, errClosed
 	case <-ctx.Done():
 		if text := p.failure.Load(); text != nil {
-			return nil, fmt.Errorf("it has failed, and no process was free before the deadline: %s", *text)
+			return nil, fmt.Errorf("the program has failed, and no process was free before the deadline: %s", *text)
 		}
 		return nil, ctx.Err()
 	}
 }
 
-// fail records that there is no process, since a moment.
+// fail removes the process of a worker, and sets its back-off from a time on.
 func (w *worker) fail(at time.Time) {
 	w.pause = min(max(2*w.pause, firstPause), longestPause)
 	w.process, w.from = nil, at.Add(w.pause)
 }
 
-// rest makes a worker free again when its back-off has ended.
+// rest makes a worker available again after its back-off.
 func (p *Program) rest(w *worker) {
 	time.AfterFunc(time.Until(w.from), func() { p.idle <- w })
 }
 
-// ask asks the process of a worker, and starts it before if there is none.
+// ask asks the process of a worker, which is started if there is none.
 func (p *Program) ask(ctx context.Context, w *worker, message []byte) (v plugin.Verdict, err error) {
 	if w.process == nil {
 		if w.process, err = p.start(); err != nil {
@@ -205,5 +205,5 @@ func (p *Program) Close() {
 	p.running.Wait()
 }
 
-// signalGroup kills a process with its children, as long as these stay in its group.
+// signalGroup kills a process and its group.
 func signalGroup(pid int) { _ = syscall.Kill(-pid, syscall.SIGKILL) }

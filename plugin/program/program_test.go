@@ -410,7 +410,7 @@ func TestStderrRate(t *testing.T) {
 		l.line("a", now)
 	}
 	l.line("b", now.Add(time.Second))
-	if n := len(lines); n != mostLines+2 || lines[n-2] != fmt.Sprint(2*mostLines, " lines are left out") || lines[n-1] != "b" {
+	if n := len(lines); n != mostLines+2 || lines[n-2] != fmt.Sprint(2*mostLines, " lines were omitted") || lines[n-1] != "b" {
 		t.Error(lines)
 	}
 }

@@ -9,26 +9,26 @@ import (
 	"time"
 )
 
-// Bounds of what is logged of stderr.
+// Limits of the logged lines of stderr.
 const (
-	longestLine = 500 // octets; the rest is left out
-	mostLines   = 20  // a second, of all processes
+	longestLine = 500 // maximum octets of a line; the rest is omitted
+	mostLines   = 20  // maximum lines a second, of all processes
 )
 
-// A stderrLog passes on lines, and not too many. It is safe for concurrent use.
+// A stderrLog passes a limited number of lines on. It is safe for concurrent use.
 type stderrLog struct {
-	to func(line string) // nil: nobody
+	to func(line string) // nil: lines are dropped
 
 	mu      sync.Mutex
 	second  int64
-	lines   int // in this second
+	lines   int // lines in this second
 	dropped int // number of lines that were dropped since the last line that was passed on
 }
 
 // read passes on the lines of a process until its end.
 func (l *stderrLog) read(from io.Reader) {
 	r := bufio.NewReaderSize(from, longestLine)
-	within := false // the rest of a line follows, whose beginning was passed on
+	within := false // the rest follows of a line whose beginning was passed on
 	for {
 		line, more, err := r.ReadLine()
 		if err != nil {
@@ -55,7 +55,7 @@ func (l *stderrLog) line(text string, now time.Time) {
 		return
 	}
 	if l.lines++; l.dropped > 0 {
-		l.to(fmt.Sprintf("%d lines are left out", l.dropped))
+		l.to(fmt.Sprintf("%d lines were omitted", l.dropped))
 		l.dropped = 0
 	}
 	l.to(strings.ToValidUTF8(text, "\uFFFD"))

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// credential returns by what the kernel checks the rights of a user's process; nil: as of the gateway's.
+// credential returns the user and the groups of a process; nil: those of the gateway.
 func credential(name string) (*syscall.Credential, error) {
 	if name == "" {
 		return nil, nil

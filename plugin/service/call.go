@@ -15,12 +15,12 @@ import (
 	"pmg/protocols/httpsms"
 )
 
-// call asks about messages in JSON, and returns as many verdicts.
+// call asks about messages in JSON, and returns a verdict for each.
 func (s *Service) call(ctx context.Context, messages [][]byte) ([]*plugin.Verdict, error) {
 	body := []byte(`{"messages":[`)
 	body = append(body, bytes.Join(messages, []byte{','})...)
 	body = append(body, "]}"...)
-	// A call may come twice: the service knows it by webhook-id.
+	// A call may be repeated: the service recognises it by its webhook-id.
 	signed, err := httpcall.Sign(strings.Fields(s.options.Key), rand.Text(), time.Now(), body)
 	if err != nil {
 		return nil, fmt.Errorf("key: %w", err)
@@ -42,7 +42,7 @@ func (s *Service) call(ctx context.Context, messages [][]byte) ([]*plugin.Verdic
 	return read(answer.Body, len(messages))
 }
 
-// read reads as many verdicts as there were messages.
+// read reads a verdict for each message.
 func read(body []byte, n int) ([]*plugin.Verdict, error) {
 	var answer struct {
 		Verdicts []*plugin.Verdict `json:"verdicts"`

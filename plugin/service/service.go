@@ -1,4 +1,4 @@
-// Package service is the plugin that asks a service by HTTP: it posts messages in JSON, and reads a verdict about each.
+// Package service is the plugin that asks a service over HTTP: it posts messages in JSON, and reads a verdict about each.
 //
 // # Start reading
 //
@@ -16,15 +16,15 @@ import (
 	"pmg/plugin"
 )
 
-// Options are where a service is, and how it is asked.
+// Options are the URL of a service, and the limits of calls.
 type Options struct {
 	URL   string
-	Key   string // questions are signed with; several with a space between two; "": none
-	Batch int    // messages of a call; 0: 1
-	Calls int    // under way, until which a message leaves without waiting for others; 0: 2
+	Key   string // keys that sign the questions, separated by a space; "": unsigned
+	Batch int    // maximum messages in a call; 0: 1
+	Calls int    // with fewer calls under way, a message does not wait for a batch; 0: 2
 }
 
-// Bounds of calls, and of the gathering of a batch.
+// Limits of calls and batches.
 const (
 	usualCalls    = 2
 	longestGather = 5 * time.Millisecond
@@ -40,18 +40,18 @@ const (
 type Service struct {
 	options Options
 	sender  *httpcall.Sender
-	gather  time.Duration   // time after which a batch leaves although all calls are slow
+	gather  time.Duration   // time after which a batch is sent even if all calls are slow
 	ctx     context.Context // context of all calls, which Close cancels
 	cancel  context.CancelFunc
-	running sync.WaitGroup // calls
+	running sync.WaitGroup // running calls
 
 	mu     sync.Mutex
-	open   *batch // the batch that collects messages; nil: no batch does
-	calls  int    // under way
+	open   *batch // the batch that collects messages; nil: none
+	calls  int    // calls under way
 	closed bool
 }
 
-// A batch is the messages of one call.
+// A batch contains the messages of a call.
 type batch struct {
 	messages [][]byte // in JSON; guarded by Service.mu until the batch leaves
 	asking   int      // number of callers that wait for the batch; guarded by Service.mu
@@ -64,7 +64,7 @@ type batch struct {
 	err      error
 }
 
-// New makes a plugin of a service. It connects when it is asked.
+// New makes a plugin. It connects at the first question.
 func New(o Options) *Service {
 	o.Batch = max(o.Batch, 1)
 	if o.Calls <= 0 {
@@ -78,7 +78,7 @@ func New(o Options) *Service {
 
 var errClosed = errors.New("it is closed")
 
-// Ask implements plugin.Plugin. The message is not read any more when it has returned.
+// Ask implements plugin.Plugin. The message is not used after Ask has returned.
 func (s *Service) Ask(ctx context.Context, m *plugin.Message) (plugin.Verdict, error) {
 	text, err := json.Marshal(m)
 	if err != nil {
@@ -100,7 +100,7 @@ func (s *Service) Ask(ctx context.Context, m *plugin.Message) (plugin.Verdict, e
 	return *b.verdicts[i], nil
 }
 
-// join adds a message to the open batch, and returns its place there.
+// join adds a message to the open batch, and returns the batch and the message's index.
 func (s *Service) join(text []byte) (b *batch, i int, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -124,7 +124,7 @@ func (s *Service) join(text []byte) (b *batch, i int, err error) {
 	return b, i, nil
 }
 
-// start makes the call of a batch.
+// start starts the call of a batch.
 func (s *Service) start(b *batch) {
 	s.open = nil
 	if b.timer != nil {
@@ -142,7 +142,7 @@ func (s *Service) start(b *batch) {
 	})
 }
 
-// flush makes the call of a batch that has gathered long enough.
+// flush starts the call of a batch after longestGather.
 func (s *Service) flush(b *batch) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -151,7 +151,7 @@ func (s *Service) flush(b *batch) {
 	}
 }
 
-// leave ends the call of a batch when the last of its callers has left.
+// leave cancels the call of a batch when the last of its callers has left.
 func (s *Service) leave(b *batch) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -165,7 +165,7 @@ func (s *Service) leave(b *batch) {
 	}
 }
 
-// Close implements plugin.Plugin. It ends the calls, and returns when they have ended.
+// Close implements plugin.Plugin. It cancels the calls, and returns when they have ended.
 func (s *Service) Close() {
 	s.mu.Lock()
 	s.closed = true

@@ -24,8 +24,8 @@ func (s *Suite) FuzzLog(f *testing.F, lines ...string) {
 	})
 }
 
-// FuzzSession sends any octets after any line of any transcript. The session's output can be
-// decoded, it answers no answers, and sends nothing after its end.
+// FuzzSession sends any octets after any line of any transcript. The session's output must decode, it must not answer answers,
+// and nothing must be sent after the end.
 func (s *Suite) FuzzSession(f *testing.F) {
 	var scripts []*Script
 	for i, path := range Transcripts(f) {

@@ -25,7 +25,7 @@ type Subject interface {
 	Events() []string
 }
 
-// A way is how the octets of a transcript are cut before they are written.
+// A way is a division of a transcript's octets into writes.
 type way string
 
 const (

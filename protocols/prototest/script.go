@@ -24,8 +24,8 @@ type Script struct {
 // A line is one line of a transcript. text is the line without its comment.
 type line struct {
 	raw, text string
-	octets    []byte        // of "> ..."
-	wait      time.Duration // of "wait ..."
+	octets    []byte        // octets of "> ..."
+	wait      time.Duration // time of "wait ..."
 	kind      kind
 }
 

@@ -43,9 +43,9 @@ type Session struct {
 	id       uint64
 	awaiting map[uint32]bool // requests that wait for answers, by sequence number
 	paused   bool
-	wanted   bool           // a login was refused, and the peer has sent nothing since then
-	heard    int64          // when the session last sent something
-	waiting  []*sms.Message // messages that were accepted; they never leave
+	wanted   bool           // a login was refused for a lack of places, and the peer has sent nothing since then
+	heard    int64          // time when the session last sent something
+	waiting  []*sms.Message // accepted messages; they never leave
 }
 
 // NewSession begins a session.
@@ -217,7 +217,7 @@ func (s *Session) close(reason string) {
 	s.event("closed %s", reason)
 }
 
-// accept accepts the messages of a PDU to so many recipients; 0: it is one message.
+// accept accepts the messages of a PDU, one for each recipient; recipients 0: a single message.
 func (s *Session) accept(recipients int) {
 	var first uint64
 	refusal := sms.OK

@@ -19,12 +19,12 @@ import (
 type Suite struct {
 	Driver  protocols.SessionDriver
 	Options func() protocols.Options // the defaults
-	Hot     []Sample                 // the PDUs that come in bulk
+	Hot     []Sample                 // the most frequent PDUs
 
-	// Canonical returns the octets as they are encoded, if that may differ.
+	// Canonical returns the octets as the codec encodes them, if they may differ from in.
 	Canonical func(in []byte) []byte
-	// Unhide gives to the fields of from that line does not show. It reports whether line may hide
-	// something, and whether to has everything then.
+	// Unhide copies to `to` the fields of from that line hides. It reports whether line may hide something, and whether `to`
+	// is complete afterwards.
 	Unhide func(to, from protocols.PDU, in, line []byte) (may, whole bool)
 }
 
@@ -50,7 +50,7 @@ func Transcripts(t testing.TB) []string {
 	return paths
 }
 
-// CodecDoesNotAllocate reads and writes the PDUs that come in bulk.
+// CodecDoesNotAllocate reads and writes the most frequent PDUs.
 func (s *Suite) CodecDoesNotAllocate(t *testing.T) {
 	for _, h := range s.Hot {
 		in, p, out := h.Octets(t), s.Driver.NewPDU(), make([]byte, 0, 1024)
@@ -70,8 +70,8 @@ func (s *Suite) CodecDoesNotAllocate(t *testing.T) {
 	}
 }
 
-// SessionDoesNotAllocate receives a message on one session, and sends it on another. answered makes
-// an answer of the request that the latter has sent; out is the answer of the former.
+// SessionDoesNotAllocate receives a message on a session, and sends one on another. answered makes an answer to the request
+// that was sent; out is the answer to the message that was received.
 func (s *Suite) SessionDoesNotAllocate(
 	t *testing.T, name string, from, to protocols.Session, in []byte, answered func(request protocols.PDU, out []byte),
 ) {
@@ -96,7 +96,7 @@ func (s *Suite) SessionDoesNotAllocate(
 	}
 }
 
-// Times checks when a message that came now is to be delivered and expires, 0 for no time.
+// Times checks the delivery time and the expiry of a message that has arrived now; zero: no time.
 func Times(t *testing.T, what string, now int64, m *sms.Message, code sms.Code, deliver, expires time.Duration, want sms.Code) {
 	t.Helper()
 	at := func(d time.Duration) int64 {
@@ -158,7 +158,7 @@ func (r SpecRow) Limits() string {
 	return strings.TrimSuffix(r.Done+": "+r.Remark, ": ")
 }
 
-// Limited returns the rows that have limits, those with the same ones as one row.
+// Limited returns the rows with limits. Rows with the same limits become one row.
 func Limited(rows []SpecRow) (limited []SpecRow) {
 	for _, r := range rows {
 		i := slices.IndexFunc(limited, func(o SpecRow) bool { return o.Limits() == r.Limits() })
@@ -194,7 +194,7 @@ func Files(t *testing.T, pattern string) map[string]string {
 	return files
 }
 
-// equalJSON reports whether two values are written the same.
+// equalJSON reports whether two values have the same JSON.
 func equalJSON(t *testing.T, a, b any) bool {
 	x, err := json.Marshal(a)
 	if err != nil {

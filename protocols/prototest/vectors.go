@@ -60,8 +60,7 @@ func Vectors(t testing.TB, dir string) (valid, others []Vector) {
 	return valid, others
 }
 
-// ValidVectors decodes the valid vectors and compares their fields. fields returns those of a PDU;
-// it may change what is expected.
+// ValidVectors decodes the valid vectors and compares their fields. fields returns the fields of a PDU; it may change expect.
 func (s *Suite) ValidVectors(t *testing.T, fields func(t *testing.T, p protocols.PDU, expect map[string]any) map[string]any) {
 	valid, _ := Vectors(t, "testdata")
 	for _, v := range valid {
@@ -85,8 +84,8 @@ func (s *Suite) ValidVectors(t *testing.T, fields func(t *testing.T, p protocols
 	}
 }
 
-// Prefixes checks that no part of a valid vector decodes, and that the driver wants more octets:
-// wants reports whether it may want so many after n.
+// Prefixes checks that no prefix of a valid vector decodes, and that the driver asks for more octets: wants reports whether it
+// may ask for a number of octets after n.
 func (s *Suite) Prefixes(t *testing.T, wants func(n, want int) bool) {
 	valid, _ := Vectors(t, "testdata")
 	for _, v := range valid {
@@ -102,8 +101,8 @@ func (s *Suite) Prefixes(t *testing.T, wants func(n, want int) bool) {
 	}
 }
 
-// ThroughLog checks the way of a PDU from its octets to the log, to a PDU and back to octets. U11:
-// a line with hidden octets is never parsed as a PDU with others.
+// ThroughLog checks that a PDU stays the same from octets to the log, back to a PDU, and back to octets. U11: a line with
+// hidden octets is never parsed as a different PDU.
 func (s *Suite) ThroughLog(t testing.TB, p protocols.PDU, in []byte) {
 	t.Helper()
 	if s.Canonical != nil {
@@ -155,15 +154,15 @@ func (s *Suite) Reprinted(t testing.TB, line []byte) {
 	}
 }
 
-// A Reaction is what becomes of octets that are malformed or odd.
+// A Reaction is the expected result of malformed or odd octets.
 type Reaction struct {
 	Options protocols.SessionOptions
-	Before  []byte   // octets that the peer sends before; nil: nothing
-	Err     string   // of the first PDU
+	Before  []byte   // octets that the peer sends first; nil: none
+	Err     string   // error of the first PDU
 	Answers []string // beginnings of the octets that the session sends
 }
 
-// React checks what becomes of octets, and returns the session that has received them.
+// React checks the reaction to octets, and returns the session that has received them.
 func (s *Suite) React(t *testing.T, in []byte, r Reaction) *Session {
 	t.Helper()
 	first := in
@@ -187,8 +186,7 @@ func (s *Suite) React(t *testing.T, in []byte, r Reaction) *Session {
 	return x
 }
 
-// Want checks what has come out of a session since the last time: for each beginning a line, and
-// nothing else.
+// Want checks the output of a session since the last call: a line for each beginning, and no other.
 func (s *Session) Want(t *testing.T, beginnings ...string) {
 	t.Helper()
 	got := outcome(t, s.driver, s)

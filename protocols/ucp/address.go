@@ -20,15 +20,14 @@ const (
 	npiISDN          = 1
 )
 
-// maxName is how many septets an alphanumeric originator has at most.
+// maxName is the maximum length of an alphanumeric originator, in septets.
 const maxName = 11
 
 // isAlphanumeric reports whether the originator is a name.
 func (p *PDU) isAlphanumeric() bool { return string(p.get(p.SM.OTOA)) == otoaAlphanumeric }
 
-// decodeName appends the name that an alphanumeric originator is, in UTF-8: the
-// digits of a length in semi-octets and of septets. Some peers write twice the number of
-// octets instead, which for 7 and 15 characters leaves an empty one at the end.
+// decodeName appends the name in an alphanumeric originator, in UTF-8: its digits are a length in semi-octets, and septets.
+// Some peers write twice the number of octets as the length; for 7 and 15 characters the last one is then empty.
 func decodeName(to, digits []byte) (name []byte, ok bool) {
 	if len(digits) < 2 || !isHex(digits) {
 		return to, false
@@ -46,8 +45,8 @@ func decodeName(to, digits []byte) (name []byte, ok bool) {
 	return to, true
 }
 
-// appendName appends a name in UTF-8 as the digits of an alphanumeric originator. It
-// reports false for one that is too long, or has a character that GSM does not have.
+// appendName appends a name in UTF-8 as the digits of an alphanumeric originator. It reports false if the name is too long, or
+// has a character that is not in the GSM alphabet.
 func appendName(to, name []byte) ([]byte, bool) {
 	var room [2 * maxName]byte
 	s, loss := charset.Charset{}.Encode(room[:0], charset.FromName(name), charset.Report)
@@ -84,7 +83,7 @@ func (s *session) originator(p *PDU) sms.Address {
 	return s.number(oadc)
 }
 
-// digits returns an address as digits, and the prefix that belongs before them.
+// digits returns the digits of an address, and the prefix to write before them.
 func (o *ConnectorOptions) digits(a sms.Address) (prefix string, digits []byte) {
 	digits = bytes.TrimPrefix(a.Addr, []byte{'+'})
 	if a.TON == tonInternational || len(digits) < len(a.Addr) {
@@ -99,8 +98,8 @@ func (o *ConnectorOptions) fits(a sms.Address) bool {
 	return isDigits(digits) && len(prefix)+len(digits) <= maxAddress
 }
 
-// putNumber makes f an address of digits. One that does not fit is left out, so that
-// the peer refuses it: half an address is somebody else's.
+// putNumber writes the digits of an address into a field. A number that does not fit is omitted, so that the peer refuses the
+// message: half a number is another subscriber's.
 func (s *session) putNumber(p *PDU, f *Field, a sms.Address) {
 	if !s.options.fits(a) {
 		return
@@ -131,10 +130,9 @@ func (s *session) putOriginator(p *PDU, a sms.Address) {
 	}
 }
 
-// putParties fills in the addresses of a notification. A notification has no OTOA: the
-// recipient stands in it as the client wrote it, and an originator that is a name as its
-// digits. Those of a name of more than eight characters are more than AdC has room for by the
-// letter, so a client that has logged in with a number is written that instead.
+// putParties fills in the addresses of a notification. A notification has no OTOA: it has the recipient as the client wrote
+// it, and the digits of a name for an originator that is a name. The specification limits AdC, so that the digits of a name of
+// more than eight characters do not fit; a client that has logged in with a number gets that number instead.
 func (s *session) putParties(p *PDU, m *sms.Message) {
 	s.putNumber(p, &p.SM.OAdC, m.Source())
 	if s.putNumber(p, &p.SM.AdC, m.Dest()); p.SM.AdC.n > 0 {
@@ -151,9 +149,8 @@ func (s *session) putParties(p *PDU, m *sms.Message) {
 	}
 }
 
-// decodePassword appends the password that digits stand for: each character is its
-// GSM code. Many clients send that of ASCII instead, so a code whose GSM character is
-// not in ASCII is taken for that.
+// decodePassword appends the password that digits encode: each pair is a character's GSM code. Many clients send ASCII codes
+// instead, so a code counts as ASCII if its GSM character is not in ASCII.
 func decodePassword(to, digits []byte) []byte {
 	var room [maxPasswordField / 2]byte
 	b := appendUnhex(room[:0], digits)
@@ -179,7 +176,7 @@ func appendPassword(to []byte, password string) []byte {
 	var room [maxPasswordField]byte
 	b, ok := appendGSM(room[:0], []byte(password))
 	if !ok {
-		b = []byte(password) // options have been checked: it is in the running configuration all the same
+		b = []byte(password) // unchanged: options were checked, so the running configuration has only such passwords
 	}
 	return appendHex(to, b)
 }

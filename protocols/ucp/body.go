@@ -1,9 +1,8 @@
 package ucp
 
-// An SM is the fields of operations 51 to 58. Operations 01, 02, 03 and 30 have some
-// of them.
+// An SM has the fields of operations 51 to 58. Operations 01, 02, 03 and 30 have some of them.
 type SM struct {
-	AdC, OAdC               Field // recipient and originator; of a 53 the other way round
+	AdC, OAdC               Field // recipient and originator; in operation 53 the other way round
 	AC                      Field // authentication code
 	NRq, NAdC, NT, NPID     Field // notification: requested or not, address, events, protocol
 	LRq, LRAd, LPID         Field // last resort address
@@ -15,7 +14,7 @@ type SM struct {
 	MMS, PR, DCs, MCLs, RPI Field // more to come, priority, alphabet (unused), class, reply path
 	CPg, RPLy               Field // reserved
 	OTOA                    Field // type of OAdC
-	HPLMN                   Field // MSC of a mobile's message
+	HPLMN                   Field // address of the MSC of a message from a mobile
 	XSer                    Field // extra services
 	RES4, RES5              Field // reserved
 }
@@ -30,8 +29,8 @@ const (
 	maxSM       = 640 // system message of a result
 )
 
-// maxAdC returns how long AdC may be. The recipient of a notification is who sent the message: a
-// SMSC may write a name there, as the digits of an alphanumeric originator.
+// maxAdC returns the maximum length of AdC. The recipient of a notification is the sender of the message: an SMSC may write a
+// name there, as the digits of an alphanumeric originator.
 func (p *PDU) maxAdC() int {
 	if p.OT == Notify {
 		return maxOAdC
@@ -85,12 +84,12 @@ func (p *PDU) walkCall(w *Walk) {
 	w.Msg("Msg", p.isHex(), &m.Msg, p.textName())
 }
 
-// A Legacy is the fields of operations 02 and 03 that an SM lacks.
+// A Legacy has the fields of operations 02 and 03 that are not in SM.
 type Legacy struct {
 	NPL  Field // number of recipients, or of group addresses
 	RAds Field // 02: the recipients, with "/" between them
 
-	// 03: what must be empty. LRP is there only in the ERMES form of the operation.
+	// 03: fields that must be empty. LRP exists only in the ERMES form of the operation.
 	RP, LRP, PR, LPR, UR, LUR, RC, LRC Field
 	ERMES                              bool
 }
@@ -108,8 +107,8 @@ func (p *PDU) walkMultiple(w *Walk) {
 // maxRecipients is the highest NPL of an operation 02.
 const maxRecipients = 20
 
-// What an operation 03 has around the slots between NPL and DD, and how many slots
-// there are in the ERMES form, which has LRP.
+// The number of fields around the slots between NPL and DD in an operation 03, and the number of slots in the ERMES form,
+// which has LRP.
 const (
 	supplementaryFixed = 4 + 4
 	slotsERMES         = 8
@@ -161,14 +160,13 @@ func (p *PDU) walkAlert(w *Walk) {
 	w.Str("PID", 4, ecSyntax, &a.PID)
 }
 
-// A Login is the body of operations 60 and 61. The last two fields of a 61 are
-// reserved, and so is the last of a 60.
+// A Login is the body of operations 60 and 61. The last two fields of 61 are reserved, and the last field of 60.
 type Login struct {
 	OAdC, OTON, ONPI, STYP, PWD, NPWD, VERS, LAdC, LTON, LNPI, OPID, RES Field
 }
 
-// maxPassword is the longest password, in hexadecimal digits. By the letter it is 32;
-// an extension character counts two.
+// maxPasswordField is the maximum length of a password, in hexadecimal digits. The specification says 32, but an extension
+// character needs two codes.
 const maxPasswordField = 64
 
 func (p *PDU) walkLogin(w *Walk) { p.walkSession(w, "OPID", "RES1") }
@@ -190,7 +188,7 @@ func (p *PDU) walkSession(w *Walk, eleventh, twelfth string) {
 	w.Str(twelfth, maxReserved, ecSyntax, &l.RES)
 }
 
-// legacy returns the fields that operations 02 and 03 have alone.
+// legacy returns the fields that only operations 02 and 03 have.
 func (p *PDU) legacy(w *Walk) *Legacy {
 	l := &p.rare().legacy
 	if w.mode == read || w.mode == scan {
@@ -204,13 +202,13 @@ func (p *PDU) isHex() bool {
 	return p.OT == Transfer || p.isType('3') || p.isType('4')
 }
 
-// isType reports whether MT is that digit.
+// isType reports whether MT is a digit.
 func (p *PDU) isType(mt byte) bool {
 	f := p.SM.MT
 	return f.n == 1 && p.text[f.at] == mt
 }
 
-// textName returns what the pdu log calls the text of the message, when it shows its octets.
+// textName returns the name in the pdu log for the text of the message when its octets are shown.
 func (p *PDU) textName() string {
 	if p.isType('4') {
 		return "TMsg"

@@ -7,9 +7,8 @@ import (
 	"pmg/sms"
 )
 
-// check returns the error code to refuse a message of that side with, and a text that
-// says more, or 0. Messages that come from an SMSC have been on their way already, so
-// they are refused only if their text cannot be found.
+// check returns the error code for refusing a message from a side, and a text with the reason, or 0. Messages from an SMSC are
+// refused only if they have no readable text, because they are already on their way.
 func (p *PDU) check(by side) (ec uint8, text string) {
 	m := &p.SM
 	if p.isHex() && !isHex(p.get(m.Msg)) || !isXSer(p.get(m.XSer)) {
@@ -45,11 +44,10 @@ func (p *PDU) check(by side) (ec uint8, text string) {
 	return 0, ""
 }
 
-// isRecipient reports whether a message can be sent to an address.
+// isRecipient reports whether an address can be a recipient.
 func isRecipient(adc []byte) bool { return len(adc) > 0 && len(adc) <= maxAddress && isDigits(adc) }
 
-// hasOriginator reports whether OAdC can be shown: a control character in it, as it stands or
-// in the name that it packs, is none of a number's or a name's.
+// hasOriginator reports whether OAdC is valid: neither a number nor a name, even a packed one, has control characters.
 func (p *PDU) hasOriginator() bool {
 	v, last := p.get(p.SM.OAdC), byte('~')
 	if p.isAlphanumeric() {
@@ -66,7 +64,7 @@ func (p *PDU) hasOriginator() bool {
 	return true
 }
 
-// checkLegacy is check for what only operation 03 has.
+// checkLegacy checks the fields that only operation 03 has.
 func (p *PDU) checkLegacy() (ec uint8, text string) {
 	l := &p.rare().legacy
 	switch {
@@ -84,10 +82,10 @@ func (p *PDU) checkLegacy() (ec uint8, text string) {
 	return 0, ""
 }
 
-// The most octets of a transparent text, with its user data header.
+// The maximum octets of a transparent text, with its user data header.
 const maxTransparent = 140
 
-// checkText is check for the text of the message.
+// checkText checks the text of the message.
 func (p *PDU) checkText() uint8 {
 	m := &p.SM
 	xser := p.get(m.XSer)
@@ -117,7 +115,7 @@ func (p *PDU) checkText() uint8 {
 	return 0
 }
 
-// recipient returns AdC or, of an operation 02, the recipient that To has named.
+// recipient returns AdC, or the recipient of an operation 02 that To has selected.
 func (p *PDU) recipient() []byte {
 	if p.OT != MultipleCall {
 		return p.get(p.SM.AdC)
@@ -136,7 +134,7 @@ func (p *PDU) recipientAt(i int) []byte {
 	return one
 }
 
-// recipients returns to how many recipients an operation 02 is, and 0 for others.
+// recipients returns the number of recipients of an operation 02, and 0 for other operations.
 func (p *PDU) recipients() int {
 	if p.OT != MultipleCall {
 		return 0
@@ -166,5 +164,5 @@ func (p *PDU) isOneOf(f Field, characters string) bool {
 	return false
 }
 
-// isOn reports whether a switch is on.
+// isOn reports whether a field is "1".
 func (p *PDU) isOn(f Field) bool { return f.n == 1 && p.text[f.at] == '1' }

@@ -9,14 +9,13 @@ import (
 const (
 	dcsBinary     = 0x04
 	dcsUCS2       = 0x08
-	dcsClass      = 0x10 // in the group of general schemes: a class stands in bits 1 and 0
-	dcsClassGroup = 0xF0 // the group of schemes with a class
+	dcsClass      = 0x10 // group "general data coding", with a class in bits 1 and 0
+	dcsClassGroup = 0xF0 // group "data coding/message class"
 	dcsWaiting    = 0xC0 // first of the codings that mean a waiting message: 0xE0 to 0xEF have UCS-2
 )
 
-// coding reads how to read the text of a message: XSer 02 before MCLs, and MT
-// before both. A scheme that names no class leaves that to MCLs. exact reports whether the
-// gateway itself would write XSer 02 like this.
+// coding returns the alphabet and the class of the text. XSer 02 overrides MCLs and MT; MCLs overrides MT. If a scheme has no
+// class, MCLs sets it. exact reports whether the gateway would write XSer 02 in the same way.
 func (p *PDU) coding() (a sms.Alphabet, c sms.Class, exact bool) {
 	transparent := p.isType('4') && p.OT != Transfer
 	if transparent {
@@ -36,7 +35,7 @@ func (p *PDU) coding() (a sms.Alphabet, c sms.Class, exact bool) {
 		case said == sms.Default && p.isPacked():
 			a = said
 		case said == sms.Default || said == sms.Other:
-			exact = false // octets whatever the scheme says
+			exact = false // the text is octets, whatever alphabet the scheme has
 		default:
 			a = said
 		}
@@ -45,7 +44,7 @@ func (p *PDU) coding() (a sms.Alphabet, c sms.Class, exact bool) {
 	return a, c, exact && own == dcs
 }
 
-// class returns the class that MCLs says.
+// class returns the class in MCLs.
 func (p *PDU) class() sms.Class {
 	if p.SM.MCLs.n != 1 {
 		return sms.NoClass
@@ -53,17 +52,15 @@ func (p *PDU) class() sms.Class {
 	return sms.Class0 + sms.Class(p.text[p.SM.MCLs.at]-'0')&3
 }
 
-// isPacked reports whether a transparent text whose scheme is the default alphabet can be read:
-// it has seven octets for eight septets. Behind a user data header nobody says where the first
-// septet begins.
+// isPacked reports whether a transparent text in the default alphabet can be decoded as packed septets. After a user data
+// header the position of the first septet is not known.
 func (p *PDU) isPacked() bool {
 	header, _ := findXSer(p.get(p.SM.XSer), xserHeader)
 	return len(header) == 0
 }
 
-// unpacked replaces the octets of p.buf from there on, which are a packed text, by its septets. NB
-// says how many bits they are. Where it counts whole octets, or is missing, seven bits may be
-// left over, which are no '@'.
+// unpacked replaces the packed text at the end of p.buf, from an index on, by its septets. NB is the number of bits. If NB
+// counts whole octets, or is missing, the last seven bits may be padding, and not '@'.
 func (p *PDU) unpacked(from int) {
 	octets := p.buf[from:]
 	bits := 8 * len(octets)
@@ -78,7 +75,7 @@ func (p *PDU) unpacked(from int) {
 	p.buf = append(p.buf[:from], s...)
 }
 
-// dcsIn returns the data coding scheme in extra services.
+// dcsIn returns the data coding scheme in the extra services.
 func dcsIn(xser []byte) (dcs uint8, found bool) {
 	v, found := findXSer(xser, xserDCS)
 	if !found || len(v) != 2 {
@@ -87,14 +84,14 @@ func dcsIn(xser []byte) (dcs uint8, found bool) {
 	return nibbles[v[0]]<<4 | nibbles[v[1]], true
 }
 
-// isWaiting reports whether a data coding scheme says that a message waits.
+// isWaiting reports whether a data coding scheme indicates waiting messages.
 func isWaiting(dcs uint8) bool { return dcs >= dcsWaiting && dcs < dcsClassGroup }
 
-// codingOf reads a data coding scheme.
+// codingOf returns the alphabet and the class of a data coding scheme.
 func codingOf(dcs uint8) (sms.Alphabet, sms.Class) {
 	class := sms.NoClass
 	switch {
-	case dcs&0xE0 == 0: // general, not compressed
+	case dcs&0xE0 == 0: // general data coding, not compressed
 		if dcs&dcsClass != 0 {
 			class = sms.Class0 + sms.Class(dcs&3)
 		} else if dcs&3 != 0 {
@@ -114,8 +111,8 @@ func codingOf(dcs uint8) (sms.Alphabet, sms.Class) {
 	return sms.Other, sms.NoClass
 }
 
-// dcsOf is codingOf the other way round. It reports whether the scheme must stand in
-// XSer, because neither MT nor MCLs says it.
+// dcsOf returns the data coding scheme of an alphabet and a class. needed reports whether it must be in XSer, because MT and
+// MCLs cannot express it.
 func dcsOf(a sms.Alphabet, c sms.Class) (dcs uint8, needed bool) {
 	class := uint8(0)
 	if c != sms.NoClass {

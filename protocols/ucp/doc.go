@@ -9,10 +9,9 @@
 //
 // # Characters
 //
-// A PDU's fields are characters that lie in its text: in the frame it came from, or
-// in storage of its own. What they mean is looked at only when a message is made of
-// them, so that every frame that decodes encodes to the same octets again, except
-// that hexadecimal digits of the checksum become upper case.
+// A PDU's fields are characters that lie in its text: in the frame it came from, or in storage of its own. They are
+// interpreted only when a message is made of the PDU, so that every frame that decodes encodes to the same octets again,
+// except that hexadecimal digits of the checksum become upper case.
 //
 // # Start reading
 //

@@ -7,9 +7,9 @@ import (
 	"pmg/sms"
 )
 
-// Encode implements protocols.Session. DD stays empty, because the gateway has waited
-// itself. A text that is too long for an operation is left out with the recipient, so
-// that the peer refuses the message: a text that was cut would be another text.
+// Encode implements protocols.Session. DD stays empty, because the gateway itself waits for the delivery time. If a text is
+// too long for an operation, the text and the recipient are omitted, so that the peer refuses the message and does not deliver
+// a shortened text.
 func (s *session) Encode(now int64, pdu protocols.PDU, m *sms.Message, sequence uint32) {
 	p := pdu.(*PDU)
 	p.Reset()
@@ -51,7 +51,7 @@ func (s *session) Encode(now int64, pdu protocols.PDU, m *sms.Message, sequence 
 	}
 }
 
-// putSubmit fills in what only an operation 51 has.
+// putSubmit fills in the fields that only an operation 51 has.
 func (s *session) putSubmit(p *PDU, m *sms.Message) {
 	if m.Notify != 0 {
 		p.put(&p.SM.NRq, []byte{'1'})
@@ -73,12 +73,11 @@ func (s *session) putTime(p *PDU, f *Field, at int64, length int) {
 	p.end(f, from)
 }
 
-// ownServices is how many digits XSer 01 and 02 take, without the header's octets.
+// ownServices is the number of digits in XSer 01 and 02, without the octets of the header.
 const ownServices = 4 + 6
 
-// putText fills in the text of a message and how to read it: MT, NB, Msg, MCLs and XSer. xser is
-// the rest of the message's XSer. always writes the coding in XSer in any case. It reports false if
-// the text is too long.
+// putText fills in the text of a message and its coding: MT, NB, Msg, MCLs and XSer. xser is the rest of the message's XSer.
+// With always, XSer always has the coding. putText reports false if the text is too long.
 func (p *PDU) putText(m *sms.Message, xser []byte, always bool) bool {
 	text := m.Text()
 	var header []byte
@@ -98,9 +97,9 @@ func (p *PDU) putText(m *sms.Message, xser []byte, always bool) bool {
 	}
 	scheme, said := dcsIn(xser)
 	if m.Flags&sms.Converted != 0 {
-		said = false // the text has another alphabet now
+		said = false // the scheme does not match the text any more
 	}
-	_, named := codingOf(scheme) // MCLs says a class that the scheme does not
+	_, named := codingOf(scheme) // MCLs has the class if the scheme has none
 	dcs, needed := dcsOf(alphabet, m.Class)
 	if needed = needed || always; needed && !said {
 		p.buf = appendXSer(p.buf, xserDCS, []byte{dcs})
@@ -117,13 +116,13 @@ func (p *PDU) putText(m *sms.Message, xser []byte, always bool) bool {
 	return true
 }
 
-// putMsg fills in MT, NB and Msg, and returns the alphabet that the text is sent in.
+// putMsg fills in MT, NB and Msg, and returns the alphabet of the text on the wire.
 func (p *PDU) putMsg(m *sms.Message, text []byte) (sms.Alphabet, bool) {
 	alphabet := m.Alphabet
 	if alphabet.IsDefault() {
 		alphabet = sms.Default
 	}
-	if alphabet == sms.Default && p.SM.MT.n > 0 && isDigits(text) { // the message came as a numeric text
+	if alphabet == sms.Default && p.SM.MT.n > 0 && isDigits(text) { // the message arrived as a numeric text
 		p.put(&p.SM.Msg, text)
 		return alphabet, len(text) <= maxMsg
 	}

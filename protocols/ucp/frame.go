@@ -12,7 +12,7 @@ const (
 	etx = 3
 )
 
-// The places of a frame: STX TT/LLLLL/O/OO/data/CC ETX.
+// Offsets in a frame: STX TT/LLLLL/O/OO/data/CC ETX.
 const (
 	atTRN    = 1
 	atLEN    = 4
@@ -26,9 +26,8 @@ const (
 	prefix   = "00/00000/O/00/"  // the octets between STX and the data
 )
 
-// Frame implements protocols.Codec. It finds frames by STX and ETX, because the next
-// frame is found so even if a LEN is wrong. What stands before an STX, and a frame
-// that another STX begins in, is a piece of noise, which is a PDU for itself.
+// Frame implements protocols.Codec. It finds frames by STX and ETX, because this works even after a wrong LEN. Octets before
+// an STX, and a frame that is interrupted by another STX, are noise, which is a PDU of its own.
 func (d *Driver) Frame(b []byte) (int, error) {
 	if len(b) == 0 {
 		return 1, nil
@@ -57,7 +56,7 @@ func (d *Driver) Frame(b []byte) (int, error) {
 	return len(b) + 1, nil
 }
 
-// frame reads the frame around the fields and returns its error.
+// frame reads the frame around the fields, and returns an error if it is invalid.
 func (p *PDU) frame(b []byte) *Error {
 	switch {
 	case len(b) < minFrame || b[0] != stx || b[len(b)-1] != etx:
@@ -101,14 +100,13 @@ func isHeader(b []byte) bool {
 	return true
 }
 
-// two reads two digits.
+// two returns the value of two digits.
 func two(b []byte) uint8 { return (b[0]-'0')*10 + b[1] - '0' }
 
 // appendTwo appends a number below 100.
 func appendTwo(b []byte, n uint8) []byte { return append(b, '0'+n/10%10, '0'+n%10) }
 
-// checksum is the sum of the octets, modulo 256. It adds eight at a time, in four lanes
-// of 16 bits.
+// checksum returns the sum of the octets, modulo 256. It adds eight octets at a time, in four lanes of 16 bits.
 func checksum(b []byte) (sum byte) {
 	const even = 0x00FF00FF00FF00FF
 	var lanes uint64
@@ -124,7 +122,7 @@ func checksum(b []byte) (sum byte) {
 	return sum
 }
 
-// AppendWire implements protocols.PDU. One that could not be read is appended as it came.
+// AppendWire implements protocols.PDU. A PDU that could not be read is appended as it was received.
 func (p *PDU) AppendWire(b []byte) []byte {
 	if raw := p.raw(); raw != nil {
 		return append(b, raw...)

@@ -2,11 +2,11 @@ package ucp
 
 import "pmg/sms/charset"
 
-// gsmEscape announces a character of the extension table.
+// gsmEscape precedes a character of the extension table.
 const gsmEscape = 0x1B
 
-// appendGSM appends a text in Latin-1 in the GSM 7-bit alphabet, one septet an octet.
-// It reports false, and appends nothing, if a character has no place there.
+// appendGSM appends a text in Latin-1 in the GSM 7-bit alphabet, one septet in each octet. It reports false, and appends
+// nothing, if the alphabet lacks a character.
 func appendGSM(to, text []byte) ([]byte, bool) {
 	var room [2 * maxPasswordField]byte
 	characters, _ := charset.Charset{Coding: charset.Latin1}.Decode(room[:0], text)
@@ -14,8 +14,8 @@ func appendGSM(to, text []byte) ([]byte, bool) {
 	return to, loss.Count == 0
 }
 
-// appendLatin1 appends a text in the GSM 7-bit alphabet, one septet an octet, in
-// Latin-1, as a mobile would show it. It reports false if a character has no place there; '?' stands for it.
+// appendLatin1 appends a text in the GSM 7-bit alphabet, one septet in each octet, in Latin-1. It reports false if Latin-1
+// lacks a character, which becomes '?'.
 func appendLatin1(to, gsm []byte) ([]byte, bool) {
 	var room [2 * maxPasswordField]byte
 	characters, ok := charset.Charset{}.Decode(room[:0], gsm)

@@ -2,13 +2,13 @@ package ucp
 
 import "fmt"
 
-// How many octets that are no frame a peer may send.
+// The maximum octets outside frames from a peer.
 const (
 	maxEarlyNoise = 1024     // limit before the login
-	maxNoise      = 16 << 10 // between two frames
+	maxNoise      = 16 << 10 // limit between two frames
 )
 
-// tooMuch returns the reason to close the session of a peer that sends too much, or nothing.
+// tooMuch returns the reason for closing the session of a peer that sends too much, or "".
 func (s *session) tooMuch(now int64, p *PDU) string {
 	if p.noise {
 		return s.tooMuchNoise(p)
@@ -23,14 +23,14 @@ func (s *session) tooMuch(now int64, p *PDU) string {
 	return s.allowed.Take(now)
 }
 
-// tooMuchNoise is tooMuch for octets that are no frame.
+// tooMuchNoise returns the reason for closing the session of a peer that sends too many octets outside frames, or "".
 func (s *session) tooMuchNoise(p *PDU) string {
 	most := maxNoise
 	if s.at == open {
 		most = maxEarlyNoise
 	}
 	if s.noise += len(p.raw()); s.noise > most {
-		return fmt.Sprintf("cannot find a frame: more than %d octets that are none", most)
+		return fmt.Sprintf("cannot find a frame: more than %d octets are outside frames", most)
 	}
 	return ""
 }

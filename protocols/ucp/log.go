@@ -43,12 +43,11 @@ func (p *PDU) AppendLog(b []byte, full bool) []byte {
 	return w.b
 }
 
-// maxOctets is how many octets of unknown meaning a line shows. A peer that sends
-// nothing else could fill the disk otherwise.
+// maxOctets is the maximum number of octets that a line shows of a malformed PDU, because a peer that sends only such PDUs
+// could fill the disk.
 const maxOctets = 1024
 
-// appendMalformed appends the octets of a PDU that cannot be read, or only their
-// number where they may be private.
+// appendMalformed appends the octets of a malformed PDU, or only their number if they may be private.
 func (p *PDU) appendMalformed(b []byte, err *Error, full bool) []byte {
 	shown := 0
 	if full && !p.mayHoldPassword() {
@@ -58,14 +57,13 @@ func (p *PDU) appendMalformed(b []byte, err *Error, full bool) []byte {
 	return logtext.AppendQuoted(append(b, " error="...), []byte(err.Text))
 }
 
-// mayHoldPassword reports whether the octets are a login, or hold the beginning of one.
+// mayHoldPassword reports whether the octets may contain a password: a login, or the beginning of one.
 func (p *PDU) mayHoldPassword() bool {
 	return row(p.OT).secret && !p.noise || bytes.Contains(p.raw(), []byte("/60/")) || bytes.Contains(p.raw(), []byte("/61/"))
 }
 
-// ParseLog reads what AppendLog printed, with or without what the pdu log says of the
-// message behind it. An error that wraps protocols.ErrHidden says that the line does
-// not hold all octets; the PDU has those that it holds.
+// ParseLog parses a line that AppendLog printed, with or without the fields that the pdu log adds about the message. An error
+// that wraps protocols.ErrHidden means that the line does not show all octets; the PDU has those that it shows.
 func (p *PDU) ParseLog(line []byte) error {
 	p.Reset()
 	p.SM = SM{}
@@ -90,7 +88,7 @@ func (p *PDU) ParseLog(line []byte) error {
 	return nil
 }
 
-// parse reads what stands behind the name.
+// parse parses the fields after the name.
 func (p *PDU) parse(s *logtext.Scanner) {
 	if s.Take("seq") {
 		n := s.Number(8)
@@ -102,7 +100,7 @@ func (p *PDU) parse(s *logtext.Scanner) {
 	if row(p.OT).ot == 0 && s.Take("OT") {
 		n := s.Number(8)
 		if n >= trns || row(uint8(n)).ot != 0 {
-			s.Fail("OT", "is not an operation that is not known")
+			s.Fail("OT", "must be an unknown operation")
 		}
 		p.OT = uint8(n)
 	}
@@ -125,7 +123,7 @@ func (p *PDU) parse(s *logtext.Scanner) {
 	p.fields(&w)
 }
 
-// parseMalformed reads what appendMalformed printed.
+// parseMalformed parses a line that appendMalformed printed.
 func (p *PDU) parseMalformed(s *logtext.Scanner) {
 	var raw []byte
 	if s.Take("hex") {

@@ -7,14 +7,13 @@ import (
 	"pmg/sms"
 )
 
-// What stands in an operation 60.
+// Values of an operation 60.
 const (
 	stypOpen = "1"
 	version  = "0100"
 )
 
-// sendLogin logs in. An SMSC without logins is asked whether it lives: its answer, whatever it
-// is, begins the session.
+// sendLogin logs in. An SMSC without logins gets a keep-alive instead: any answer begins the session.
 func (s *session) sendLogin(p *PDU) protocols.Action {
 	if s.options.Login == loginNone {
 		return s.ask(p)
@@ -32,7 +31,7 @@ func (s *session) sendLogin(p *PDU) protocols.Action {
 	return protocols.Action{Kind: protocols.Send}
 }
 
-// loginAnswered takes the result of our login.
+// loginAnswered handles the result of our login.
 func (s *session) loginAnswered(now int64, p *PDU) protocols.Action {
 	if s.at != open {
 		return protocols.Action{}
@@ -44,12 +43,12 @@ func (s *session) loginAnswered(now int64, p *PDU) protocols.Action {
 	return protocols.Action{Kind: protocols.Bound}
 }
 
-// begins reports whether the session of an SMSC that has connected begins with its first
-// message or 31. The facts that are known of UCP do not say that such an SMSC logs in.
+// begins reports whether the session of an SMSC that has connected begins with its first message or 31. UCP's documents do not
+// mention that such an SMSC logs in.
 func (s *session) begins() bool { return s.o.Accepted && s.o.Anonymous && !s.pending }
 
-// receiveLogin takes a client's login; the gateway decides. There is nothing but
-// sessions to open: passwords are the gateway's configuration.
+// receiveLogin handles a client's login; the gateway decides. It accepts only the opening of sessions: the gateway's
+// configuration sets the passwords.
 func (s *session) receiveLogin(p *PDU) protocols.Action {
 	l := &p.rare().login
 	switch {
@@ -68,8 +67,8 @@ func (s *session) receiveLogin(p *PDU) protocols.Action {
 	}}
 }
 
-// Login implements protocols.Session. The connection of a refused client is closed,
-// because to try another password on it would be cheap.
+// Login implements protocols.Session. The connection of a refused client is closed, because otherwise trying another password
+// would be cheap.
 func (s *session) Login(now int64, pdu protocols.PDU, code sms.Code) protocols.Action {
 	p := pdu.(*PDU)
 	if s.at != open || !s.pending {

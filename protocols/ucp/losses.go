@@ -8,7 +8,7 @@ import (
 	"pmg/sms"
 )
 
-// The rows of losses in front of those of the extra services.
+// The rows of losses, before the rows of the extra services.
 const (
 	lostLRAd = iota
 	lostMMS
@@ -31,7 +31,7 @@ const (
 // notSent is the text of a field that is lost completely.
 const notSent = "Not sent."
 
-// losses lists all that a message may lose between UCP and another protocol.
+// losses lists all fields that a message may lose between UCP and another protocol.
 var losses = func() []protocols.Loss {
 	all := []protocols.Loss{
 		lostLRAd:     {Field: "LRAd", Text: "LRq, LRAd and LPID: the message has no last resort address."},
@@ -40,7 +40,7 @@ var losses = func() []protocols.Loss {
 		lostRPI:      {Field: "RPI", Text: "That the message is a response (2) is not sent. A reply path (1) is."},
 		lostHPLMN:    {Field: "HPLMN", Text: notSent},
 		lostReserved: {Field: "CPg", Text: "CPg, RPLy, RES4 and RES5 are reserved, and not sent."},
-		lostSCTS:     {Field: "SCTS", Text: "When the SMSC got a message of a mobile is not sent. That of a notification is."},
+		lostSCTS:     {Field: "SCTS", Text: "The SMSC's time of a message from a mobile is not sent. That of a notification is."},
 
 		lostOriginator: {
 			Field: "source", Neutral: true, Refuse: sms.BadSource,
@@ -73,7 +73,7 @@ var losses = func() []protocols.Loss {
 		case xserHeader:
 			l.Text = "The user data header is the beginning of the text; never lost."
 		case xserDCS:
-			l.Text = "A data coding scheme that says more than an alphabet and a class, such as message waiting."
+			l.Text = "A data coding scheme with more than an alphabet and a class, such as message waiting."
 		}
 		all = append(all, l)
 	}
@@ -86,7 +86,7 @@ func (d *Driver) Protocol() sms.Protocol { return protocols.UCP }
 // Losses implements protocols.Converter.
 func (d *Driver) Losses() []protocols.Loss { return losses }
 
-// lostNative is the row of each field of a native part that is lost, plus one.
+// lostNative is the row, plus one, for each field of a native part that can be lost.
 var lostNative = [nativeEnd]uint8{
 	nativeLRq: lostLRAd + 1, nativeLRAd: lostLRAd + 1, nativeLPID: lostLRAd + 1,
 	nativeMMS: lostMMS + 1, nativeDCs: lostDCs + 1, nativeRPI: lostRPI + 1, nativeHPLMN: lostHPLMN + 1,
@@ -110,8 +110,8 @@ func (d *Driver) Leave(m *sms.Message) (lost protocols.Lost) {
 	}
 }
 
-// lostXSer adds extra services of a message. A data coding scheme that says no more than the
-// message's alphabet and class do is none of them.
+// lostXSer adds the extra services of a message to the losses, except a data coding scheme with only the message's alphabet
+// and class.
 func lostXSer(lost *protocols.Lost, m *sms.Message, xser []byte) {
 	for {
 		number, v, rest, ok := cutXSer(xser)

@@ -78,7 +78,7 @@ func (p *PDU) notify() (n sms.Notify) {
 	return n
 }
 
-// appendNT is notify the other way round.
+// appendNT appends NT for a sms.Notify.
 func appendNT(b []byte, n sms.Notify) []byte {
 	nt := byte('0')
 	if n&sms.NotifySuccess != 0 {
@@ -116,8 +116,8 @@ func (p *PDU) userData(m *sms.Message) []byte {
 	return p.buf[at:]
 }
 
-// bigEndian returns a text in UTF-16 without a byte order mark, most significant octet
-// first. Some clients send it the other way round, and say so by the mark.
+// bigEndian returns a text in UTF-16, most significant octet first, without a byte order mark. Some clients send the other
+// order, with a mark.
 func bigEndian(b []byte) []byte {
 	if len(b) < 2 {
 		return b
@@ -133,8 +133,7 @@ func bigEndian(b []byte) []byte {
 	return b[:n]
 }
 
-// times reads when a message may be sent and until when. A delivery time in the past
-// means now.
+// times reads the delivery time and the end of the validity. A delivery time in the past means now.
 func (s *session) times(now int64, p *PDU, m *sms.Message) sms.Code {
 	b := &p.SM
 	if p.isOn(b.DD) {

@@ -7,22 +7,21 @@ import (
 	"pmg/sms"
 )
 
-// The native part of a message from UCP holds what sms.Message has no field for. Most
-// messages have none. It is a list of fields, each with its number and length before
-// its characters. The numbers are part of stored messages and never change.
+// The native part of a message from UCP contains the fields that sms.Message lacks. Most messages have none. It is a list of
+// fields, each with its number and length before its characters. The numbers are part of stored messages and never change.
 //
 //	+--------+--------+------------+
 //	| number | length | characters |
 //	| 1      | 2      |            |
 //	+--------+--------+------------+
 const (
-	nativeMT = 1 + iota // of a numeric text
+	nativeMT = 1 + iota // MT of a numeric text
 	nativeLRq
 	nativeLRAd
 	nativeLPID
 	nativeMMS
 	nativeDCs
-	nativeRPI // of a response
+	nativeRPI // RPI of a response
 	nativeHPLMN
 	nativeCPg
 	nativeRPLy
@@ -30,24 +29,23 @@ const (
 	nativeRES5
 	nativeXSer // extra services without those in sms.Message
 	nativeSCTS
-	_ // the next three are contained in a sms.Report
+	_ // the next three are in a sms.Report
 	_
 	_
-	nativeMsg // of a notification
+	nativeMsg // text of a notification
 	nativeEnd
 )
 
 const nativeHead = 3
 
-// A carried is a field that goes into the native part, and the operations that take
-// it out again.
+// A carried is a field in the native part, and the operations that it is written to.
 type carried struct {
 	number uint8
 	in     ops
 	field  func(m *SM) *Field
 }
 
-// ops is a set of the operations that messages leave by, as bits.
+// ops is a set of the operations that carry outgoing messages, as bits.
 type ops uint8
 
 const (
@@ -57,7 +55,7 @@ const (
 	inAll = inSubmit | inDeliver | inNotify
 )
 
-// opsOf returns the bit of an operation, and 0 for one that no message leaves by.
+// opsOf returns the bit of an operation, and 0 for an operation without outgoing messages.
 func opsOf(ot uint8) ops {
 	switch ot {
 	case Submit:
@@ -70,9 +68,8 @@ func opsOf(ot uint8) ops {
 	return 0
 }
 
-// carriedFields lists the fields that are carried as they came. AC is none of them: it
-// is for the SMSC that the client sent it to. Nor are NAdC and NPID: what the peer
-// says of a message must come to us.
+// carriedFields lists the fields that are passed on unchanged. AC is not among them, because it is meant for the SMSC that the
+// client sent it to. NAdC and NPID are not either, because notifications must come to the gateway.
 var carriedFields = [...]carried{
 	{nativeLRq, inSubmit, func(m *SM) *Field { return &m.LRq }},
 	{nativeLRAd, inSubmit, func(m *SM) *Field { return &m.LRAd }},
@@ -87,8 +84,8 @@ var carriedFields = [...]carried{
 	{nativeSCTS, inDeliver, func(m *SM) *Field { return &m.SCTS }},
 }
 
-// setNative keeps what sms.Message has no field for, if there is anything. exact says
-// that the message's alphabet and class are all that its coding said.
+// setNative stores the fields that sms.Message lacks, if there are any, in the native part. exact means that the coding was
+// completely expressed by the message's alphabet and class.
 func (s *session) setNative(p *PDU, m *sms.Message, exact bool) {
 	at := len(p.buf)
 	b := &p.SM
@@ -109,7 +106,7 @@ func (s *session) setNative(p *PDU, m *sms.Message, exact bool) {
 	m.SetNative(protocols.UCP, p.buf[at:])
 }
 
-// appendServices keeps the extra services that sms.Message does not say.
+// appendServices appends the extra services that sms.Message does not contain.
 func (s *session) appendServices(p *PDU, exact bool) {
 	at := len(p.buf)
 	p.buf = append(p.buf, nativeXSer, 0, 0)
@@ -152,8 +149,7 @@ func cutNative(b []byte) (number uint8, v, rest []byte, ok bool) {
 	return b[0], b[nativeHead:n], b[n:], true
 }
 
-// putNative takes the fields of a native part that the operation has. It returns the
-// extra services among them, as digits.
+// putNative writes the fields of a native part that the operation has. It returns the extra services among them, as digits.
 func (p *PDU) putNative(native []byte) (xser []byte) {
 	to := opsOf(p.OT)
 	for {

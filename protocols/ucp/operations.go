@@ -28,7 +28,7 @@ const (
 	both = smt | smsc
 )
 
-// A use says what a session does with an operation.
+// A use is how a session handles an operation.
 type use uint8
 
 const (
@@ -38,7 +38,7 @@ const (
 	login
 )
 
-// A body says which fields an operation has.
+// A body selects the fields of an operation.
 type body uint8
 
 const (
@@ -60,11 +60,11 @@ type operation struct {
 	by     side // the side that may send the operation
 	use    use
 	body   body
-	acked  uint8 // elements behind the A of a usual positive result: SM, or MVP and SM
+	acked  uint8 // number of elements after the A of a usual positive result: SM, or MVP and SM
 	secret bool  // the operation contains a password
 }
 
-// operations lists the operations in order. Row 0 stands for every one that is not here.
+// operations lists the operations in order. Row 0 stands for all unknown operations.
 var operations = [...]operation{
 	{0, "op_unknown", 0, refused, bodyNone, 1, false},
 	{CallInput, "op01", both, message, bodyCall, 1, false},
@@ -84,14 +84,13 @@ var operations = [...]operation{
 	{Provisioning, "op61", smt, refused, bodyList, 1, true},
 }
 
-// resultSuffix makes the name of a result of that of its operation.
+// resultSuffix makes the name of a result from the name of its operation.
 const resultSuffix = "_result"
 
-// noise is the name of octets that are no frame.
+// noise is the name of octets outside frames.
 const noise = "noise"
 
-// commandNames are the names of the PDUs: each operation, its result behind it, and
-// noise at the end.
+// commandNames are the names of the PDUs: each operation, followed by its result, and noise at the end.
 var commandNames = func() (names []string) {
 	for _, o := range operations {
 		names = append(names, o.name, o.name+resultSuffix)
@@ -102,7 +101,7 @@ var commandNames = func() (names []string) {
 // noiseCommand is the index of noise in commandNames.
 const noiseCommand = 2 * len(operations)
 
-// rows finds an operation's row without a search.
+// rows contains the row of each operation, by its number.
 var rows = func() (r [100]uint8) {
 	for i, o := range operations {
 		r[o.ot] = uint8(i)

@@ -7,8 +7,7 @@ import (
 	"pmg/sms"
 )
 
-// ConnectorOptions are the options that a connector has because it speaks UCP. It
-// implements protocols.Options.
+// ConnectorOptions are the options of connectors with protocol ucp. They implement protocols.Options.
 type ConnectorOptions struct {
 	Traffic             protocols.BindType `yaml:"traffic" default:"transceiver" enum:"transmitter|receiver|transceiver" live:"no" doc:"Which way messages flow, seen from the client. Some SMSCs want a connection for each way: give them two connectors with the same operator."`
 	Login               string             `yaml:"login" default:"60" enum:"60|none" only:"out" live:"rebind" doc:"With operation 60, or not at all, for an SMSC that knows its clients by their addresses: then the session begins with the answer to operation 31 (keep-alive) with system_id as its number, and no password is sent."`
@@ -28,7 +27,7 @@ const (
 	loginNone      = "none"
 )
 
-// NewConnectorOptions returns the options of a connector that is given none.
+// NewConnectorOptions returns the default options.
 func NewConnectorOptions() *ConnectorOptions {
 	return &ConnectorOptions{
 		Traffic: protocols.Transceiver, Login: loginOperation, OTON: 6, ONPI: 5, AlertPID: "0539", InternationalPrefix: "00",
@@ -91,7 +90,7 @@ func checkCredentials(systemID, password string) []protocols.Problem {
 	return problems
 }
 
-// writable reports whether a password arrives unchanged.
+// writable reports whether the GSM codes of a password can be decoded to the same password.
 func writable(password string) bool {
 	for _, c := range []byte(password) {
 		if c >= 0x80 {

@@ -8,22 +8,21 @@ import (
 	"pmg/sms"
 )
 
-// A PDU is an operation or a result. OT says which of the bodies counts. It must not
-// be copied, because fields may lie in storage inside it.
+// A PDU is an operation or a result. OT selects the body. It must not be copied, because fields may be stored inside it.
 type PDU struct {
-	text []byte // the storage of the fields: the frame, or buf
+	text []byte // the characters of the fields: the frame, or buf
 	buf  []byte // storage for fields that do not lie in a frame
 
 	OT, TRN   uint8
 	Result    bool // the PDU is the result of an operation
-	hasExtras bool // extras counts
-	noise     bool // the octets are no frame
+	hasExtras bool // extras is valid
+	noise     bool // the octets are outside frames
 	long      bool // the frame is longer than a peer may send before it logs in
 
-	// Of a result.
+	// Fields of a result.
 	Nack        bool
 	EC          uint8 // error code, if Nack
-	elements    uint8 // how many elements stand behind the A or N
+	elements    uint8 // number of elements after the A or N
 	MVP, SysMsg Field // modified validity period, system message
 
 	extras *extras // made on first use, then reused
@@ -38,11 +37,11 @@ type extras struct {
 	raw    []byte // octets of a PDU that cannot be read
 	err    *Error // error of a frame that cannot be read
 
-	to      int    // the recipient of an operation 02 that the gateway is at
+	to      int    // index of the recipient of an operation 02 that is being handled
 	refused uint32 // recipients that were refused, as bits
 }
 
-// rare returns the PDU's extras, which count from now on.
+// rare returns the PDU's extras, and marks them as valid.
 func (p *PDU) rare() *extras {
 	if p.extras == nil {
 		p.extras = new(extras)
@@ -58,10 +57,10 @@ func (p *PDU) dropExtras() {
 	}
 }
 
-// An Error says why a PDU cannot be read.
+// An Error is the reason why a PDU cannot be read.
 type Error struct {
 	EC     uint8 // error code of the answer to the PDU
-	Silent bool  // the octets are no frame, so that no answer is sent
+	Silent bool  // the octets are outside frames, so that no answer is sent
 	Text   string
 }
 
@@ -89,21 +88,20 @@ func (p *PDU) get(f Field) []byte {
 	return p.text[f.at : int(f.at)+int(f.n) : int(f.at)+int(f.n)]
 }
 
-// put makes a field of characters. They are copied to the PDU's own storage, which
-// must be its text.
+// put sets a field to characters, which are copied to the PDU's own storage. That must be its text.
 func (p *PDU) put(f *Field, v []byte) {
 	at := len(p.buf)
 	p.buf = append(p.buf, v...)
 	p.end(f, at)
 }
 
-// end makes a field of what was appended to the PDU's own storage since it was that long.
+// end sets a field to the characters that were appended to the PDU's own storage from an index on.
 func (p *PDU) end(f *Field, at int) {
 	*f = Field{uint16(at), uint16(len(p.buf) - at)}
 	p.text = p.buf
 }
 
-// number returns the value of a field of digits while it is read.
+// number returns the value of a numeric field during a reading walk.
 func (p *PDU) number(w *Walk, f Field) int {
 	if w.mode != read {
 		return 0
@@ -126,7 +124,7 @@ func digits(b []byte) int {
 	return n
 }
 
-// fields leads w along the body.
+// fields passes w over the fields of the body.
 func (p *PDU) fields(w *Walk) {
 	if p.Result {
 		p.walkResult(w)
@@ -152,9 +150,8 @@ func (p *PDU) fields(w *Walk) {
 	}
 }
 
-// Decode reads the one PDU that fills b. The fields lie in b. A PDU that cannot be
-// read keeps its header as far as there is one, the octets and the error, which is
-// an *Error.
+// Decode reads the PDU that fills b. The fields point into b. A PDU that cannot be read keeps the readable part of its header,
+// the octets and the error, which is an *Error.
 func (p *PDU) Decode(b []byte) error {
 	p.dropExtras()
 	p.noise, p.long = false, len(b) > protocols.MaxEarlyPDU
@@ -167,7 +164,7 @@ func (p *PDU) Decode(b []byte) error {
 		return p.fail(b, &Error{EC: ecNotSupported, Text: fmt.Sprintf("operation %02d is not known", p.OT)})
 	}
 	if !p.Result && !hasSM(p.OT) {
-		p.SM = SM{} // these have some of the fields, or none
+		p.SM = SM{} // some of these fields are missing in the frame
 	}
 	w := Walk{p: p, at: atData, end: len(b) - trailing}
 	p.fields(&w)
@@ -180,7 +177,7 @@ func (p *PDU) Decode(b []byte) error {
 	return nil
 }
 
-// fail makes p a PDU that cannot be read.
+// fail makes p a malformed PDU with an error.
 func (p *PDU) fail(b []byte, e *Error) error {
 	ot, trn, result, noise, long := p.OT, p.TRN, p.Result, p.noise, p.long
 	p.Reset()
@@ -231,7 +228,7 @@ func (p *PDU) MessageID() []byte {
 // hasSM reports whether an operation has all the fields of an SM.
 func hasSM(ot uint8) bool { return ot >= Submit && ot <= DeleteAnswer }
 
-// isSubmit reports whether an operation carries a message to the SMSC.
+// isSubmit reports whether an operation submits a message to the SMSC.
 func isSubmit(ot uint8) bool {
 	switch ot {
 	case CallInput, MultipleCall, Supplementary, Transfer, Submit:
@@ -240,7 +237,7 @@ func isSubmit(ot uint8) bool {
 	return false
 }
 
-// Text implements protocols.PDU. The user data header is no part of it.
+// Text implements protocols.PDU. It does not include the user data header.
 func (p *PDU) Text() (protocols.Text, bool) {
 	if p.Result || p.Err() != nil || p.SM.Msg.n == 0 {
 		return protocols.Text{}, false
@@ -274,7 +271,7 @@ func (p *PDU) LoginStep() protocols.LoginStep {
 	return protocols.NoLogin
 }
 
-// keepOwn is the largest storage of its own that a PDU keeps for its next use.
+// keepOwn is the maximum size of a PDU's own storage that is kept for its next use.
 const keepOwn = 4096
 
 // Reset implements protocols.PDU.
@@ -288,7 +285,7 @@ func (p *PDU) Reset() {
 	p.MVP, p.SysMsg = Field{}, Field{}
 }
 
-// Visit hands the header's and the body's fields to f, by name and in order.
+// Visit passes the fields of the header and the body to f, by name and in order.
 func (p *PDU) Visit(f func(name string, value any)) {
 	wire := p.AppendWire(nil)
 	if !p.noise {
@@ -307,7 +304,7 @@ func (p *PDU) Visit(f func(name string, value any)) {
 	p.visitDecoded(f)
 }
 
-// visitDecoded hands on what fields stand for whose characters do not show it.
+// visitDecoded passes the decoded values of coded fields to f.
 func (p *PDU) visitDecoded(f func(name string, value any)) {
 	if t, ok := p.Text(); ok {
 		if text, ok := smstext.Decode(t.Alphabet, t.Header, t.Octets); ok {

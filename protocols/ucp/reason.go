@@ -6,20 +6,20 @@ import (
 	"pmg/sms"
 )
 
-// The outcomes in Dst.
+// The values of Dst.
 const (
 	dstDelivered    = '0'
 	dstBuffered     = '1'
 	dstNotDelivered = '2'
 )
 
-// reasonFailed is the reason of a failure that has no other.
+// reasonFailed is the reason of a failure without a known reason.
 const reasonFailed = 108
 
 // maxReason is the highest number of a reason.
 const maxReason = 255
 
-// networkSMSC is the network of an error that is the SMSC's own (SMPP 5.0, network_error_code).
+// networkSMSC is the network type of an SMSC's own error (SMPP 5.0, network_error_code).
 const networkSMSC = 8
 
 // reasons lists the reasons (Rsn) in order. Operators may have others.
@@ -74,11 +74,10 @@ var reasons = [...]Reason{
 	{208, "invalid message type indicator", sms.StateUndeliverable},
 }
 
-// reasonExpired is the reason of a message whose validity ran out, if no other is known.
+// reasonExpired is the reason of an expired message, if no other is known.
 const reasonExpired = 10
 
-// stateOf returns the state of a message by Dst and Rsn. The reason of a message that
-// was delivered means nothing.
+// stateOf returns the state of a message from Dst and Rsn. Rsn is ignored if the message was delivered.
 func stateOf(dst byte, rsn int) sms.State {
 	switch dst {
 	case dstDelivered:
@@ -105,9 +104,8 @@ func findReason(rsn int) *Reason {
 	return nil
 }
 
-// dstOf returns Dst for a state. There are three: what is under way, or was taken on
-// behalf of the subscriber, or is not known, is buffered; all else that was not delivered will
-// not be.
+// dstOf returns Dst for a state. There are three values: messages under way, accepted on behalf of the subscriber, or with an
+// unknown state are "buffered"; all others are "delivered" or "not delivered".
 func dstOf(s sms.State) byte {
 	switch s {
 	case sms.StateDelivered:
@@ -118,8 +116,7 @@ func dstOf(s sms.State) byte {
 	return dstNotDelivered
 }
 
-// reasonOf returns Rsn for what a receipt says. Many SMSCs of SMPP write the numbers of
-// this table as their errors.
+// reasonOf returns Rsn for a receipt. Many SMPP SMSCs use the numbers of this table as their errors.
 func reasonOf(r *sms.Report) int {
 	if r.State == sms.StateDelivered {
 		return 0

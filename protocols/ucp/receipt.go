@@ -7,8 +7,7 @@ import (
 	"pmg/sms"
 )
 
-// receipt makes a message of a notification. The text that an SMSC writes for people is kept
-// in the native part.
+// receipt makes a receipt of a notification. The SMSC's text for people is stored in the native part.
 func (s *session) receipt(p *PDU, m *sms.Message) {
 	b := &p.SM
 	dst := byte(0)
@@ -27,9 +26,8 @@ func (s *session) receipt(p *PDU, m *sms.Message) {
 	s.setNative(p, m, true)
 }
 
-// notifiedIDs returns the id of the message that a notification is about, which is the
-// recipient and the SCTS, as the SMSC wrote it and with the recipient in its other form: a
-// SMSC may accept 0046700000001 and notify of 46700000001, or the other way round.
+// notifiedIDs returns the id of the message in a notification: the recipient and the SCTS, as the SMSC wrote it, and with the
+// recipient in its other form. An SMSC may accept 0046700000001 and notify of 46700000001, or the other way round.
 func (s *session) notifiedIDs(p *PDU) (id, other []byte) {
 	oadc, prefix := p.get(p.SM.OAdC), s.options.InternationalPrefix
 	id = p.notifiedID("", oadc)
@@ -47,8 +45,7 @@ func (p *PDU) notifiedID(prefix string, recipient []byte) []byte {
 	return p.buf[at:]
 }
 
-// putReceipt fills in a notification. The peer knows the message by its recipient and the
-// SCTS of our result.
+// putReceipt fills in a notification. The peer identifies the message by its recipient and the SCTS of our result.
 func (s *session) putReceipt(now int64, p *PDU, m *sms.Message) {
 	b := &p.SM
 	r, ok := m.Report()
@@ -57,7 +54,7 @@ func (s *session) putReceipt(now int64, p *PDU, m *sms.Message) {
 	}
 	native := m.Native(protocols.UCP)
 	if r.Known != 0 {
-		native = nil // the text names the SCTS of the SMSC
+		native = nil // the text contains the SCTS of the SMSC
 	}
 	p.putNative(native)
 	at := len(p.buf)
@@ -80,7 +77,7 @@ func (s *session) putReceipt(now int64, p *PDU, m *sms.Message) {
 	}
 }
 
-// idStamp returns the SCTS at the end of an SMSC's id, or nil if that has none.
+// idStamp returns the SCTS at the end of an SMSC's id, or nil if it has none.
 func idStamp(id []byte) []byte {
 	if n := bytes.LastIndexByte(id, ':'); n >= 0 && len(id)-n-1 == secondLen && isDigits(id[n+1:]) {
 		return id[n+1:]
@@ -88,7 +85,7 @@ func idStamp(id []byte) []byte {
 	return nil
 }
 
-// orNow returns a time, or now for one that is not known.
+// orNow returns a time, or now if the time is unknown.
 func orNow(at, now int64) int64 {
 	if at == 0 {
 		return now
@@ -96,8 +93,8 @@ func orNow(at, now int64) int64 {
 	return at
 }
 
-// putNotice fills in what people may read of a notification, in the words of the
-// specification. The characters are the same in ASCII and in the GSM alphabet.
+// putNotice fills in the text of a notification for people, in the words of the specification. It uses only characters that
+// ASCII and the GSM alphabet have in common.
 func (p *PDU) putNotice(dst byte, rsn int) {
 	b := &p.SM
 	var room [256]byte

@@ -7,14 +7,14 @@ import (
 	"pmg/internal/logtext"
 )
 
-// A result is A/SM/ or A/MVP/SM/, or N/EC/SM/. Some SMSCs write fewer elements,
-// or one more: the last is the system message then, too.
+// A result is A/SM/ or A/MVP/SM/, or N/EC/SM/. Some SMSCs send fewer elements, or one more: the last is the system message in
+// any case.
 const (
 	maxAckElements  = 2 // MVP and SM
 	maxNackElements = 2 // EC and SM
 )
 
-// usual returns how many elements usually stand behind the A or N of the result.
+// usual returns the usual number of elements after the A or N of the result.
 func (p *PDU) usual() uint8 {
 	if p.Nack {
 		return maxNackElements
@@ -52,7 +52,7 @@ func (p *PDU) walkResult(w *Walk) {
 	}
 }
 
-// readVerdict reads the A or N and counts what follows.
+// readVerdict reads the A or N, and counts the elements after it.
 func (p *PDU) readVerdict(w *Walk) bool {
 	b := w.p.text[w.at:w.end]
 	p.MVP, p.SysMsg, p.EC = Field{}, Field{}, 0
@@ -75,7 +75,7 @@ func (p *PDU) readVerdict(w *Walk) bool {
 	return true
 }
 
-// scanVerdict takes from the line what its status says.
+// scanVerdict sets A or N by the status in the line of the log.
 func (p *PDU) scanVerdict(w *Walk) {
 	p.elements = p.usual()
 	if !w.line.Take("elements") {
@@ -86,7 +86,7 @@ func (p *PDU) scanVerdict(w *Walk) {
 	}
 }
 
-// walkEC is the error code, which the pdu log shows as the status.
+// walkEC passes the error code to the walk. The pdu log shows it as the status.
 func (p *PDU) walkEC(w *Walk) {
 	switch w.mode {
 	case read:

@@ -33,27 +33,26 @@ type session struct {
 	peer    side
 
 	at      phase
-	since   int64 // when the connection began
+	since   int64 // time of the connection
 	allowed protocols.Allowance
 	noise   int    // number of octets outside frames since the last frame
-	pending bool   // server: the gateway looks at the credentials
+	pending bool   // server: the gateway checks the credentials
 	client  []byte // server: name with which the client has logged in
-	leaving int64  // since when we wait for results to log out; 0: we do not
+	leaving int64  // time since when we wait for results before the logout; 0: no logout
 	message int64  // time of the last message, or of the last result of a message
 	line    line
 	theirs  [trns/64 + 1]uint64 // TRNs of the peer's unanswered messages, as bits
 
-	// These are read by the encoder and others, too.
+	// The encoder and other goroutines read these, too.
 	ours      window
 	bindType  atomic.Uint32 // protocols.BindType
 	accepting atomic.Bool   // bound, and no logout has begun
 }
 
-// A line is what is known about whether the peer lives. Any PDU of the peer shows that
-// it does.
+// A line is the time of the peer's last PDU and of our keep-alive. Any PDU shows that the peer is alive.
 type line struct {
-	heard int64 // time of the peer's last PDU; later if the session was not read
-	asked int64 // since when the result of our 31 is due; 0: none is
+	heard int64 // time of the peer's last PDU; later if the session was not read meanwhile
+	asked int64 // time since when the result of our 31 is due; 0: none is due
 }
 
 // NewSession implements protocols.SessionDriver.
@@ -78,9 +77,8 @@ func (s *session) Start(now int64, pdu protocols.PDU) protocols.Action {
 	return protocols.Action{}
 }
 
-// Receive implements protocols.Session. What is no frame and results that answer
-// nothing are passed over in silence, and so is a message with the TRN of one that is
-// not answered yet, because nobody could say which of the two an answer is for.
+// Receive implements protocols.Session. It ignores octets outside frames, results without a request, and a message with the
+// TRN of an unanswered message, because an answer could not be assigned to one of the two.
 func (s *session) Receive(now int64, pdu protocols.PDU) protocols.Action {
 	p := pdu.(*PDU)
 	if s.at == closed {
@@ -129,7 +127,7 @@ func (s *session) Receive(now int64, pdu protocols.PDU) protocols.Action {
 	return protocols.Action{Kind: protocols.Message, Messages: p.recipients()}
 }
 
-// passOver does nothing for a PDU, unless there are too many like it.
+// passOver ignores a PDU, unless there are too many ignored PDUs.
 func (s *session) passOver(now int64) protocols.Action {
 	if reason := s.allowed.Take(now); reason != "" {
 		return s.close(reason)
@@ -137,11 +135,10 @@ func (s *session) passOver(now int64) protocols.Action {
 	return protocols.Action{}
 }
 
-// isUnanswered reports whether a message of the peer with the TRN is not answered yet.
+// isUnanswered reports whether a message of the peer with a TRN is not answered yet.
 func (s *session) isUnanswered(trn uint8) bool { return s.theirs[trn/64]&(1<<(trn%64)) != 0 }
 
-// result takes a result. It is never answered, and ignored if it answers nothing or
-// cannot be read.
+// result handles a result. Results are never answered, and ignored if they have no request or cannot be read.
 func (s *session) result(now int64, p *PDU) protocols.Action {
 	if p.Err() != nil {
 		return protocols.Action{} // tooMuch has counted the octets
@@ -188,8 +185,7 @@ func (s *session) Tick(now int64, pdu protocols.PDU, listening bool) protocols.A
 	return protocols.Action{}
 }
 
-// deaf restarts the timers that wait for octets of the peer, because octets may have come that were
-// not read.
+// deaf restarts the timers for the peer's PDUs, because octets may have arrived that were not read.
 func (s *session) deaf(now int64) {
 	s.line.heard = now
 	for _, since := range []*int64{&s.line.asked, &s.leaving} {
@@ -199,8 +195,7 @@ func (s *session) deaf(now int64) {
 	}
 }
 
-// checkLine asks a silent peer whether it lives, and ends the session of one that
-// does not answer.
+// checkLine sends a keep-alive to a silent peer, and ends the session if the peer does not answer it.
 func (s *session) checkLine(now int64, p *PDU) protocols.Action {
 	silence, answer := s.o.Patience(now)
 	switch {
@@ -215,7 +210,7 @@ func (s *session) checkLine(now int64, p *PDU) protocols.Action {
 	return protocols.Action{}
 }
 
-// ask asks the peer whether it lives.
+// ask sends a keep-alive.
 func (s *session) ask(p *PDU) protocols.Action {
 	s.request(p, Alert)
 	a := &p.rare().alert
@@ -224,7 +219,7 @@ func (s *session) ask(p *PDU) protocols.Action {
 	return protocols.Action{Kind: protocols.Send}
 }
 
-// address is what we call ourselves in operation 31.
+// address returns our address in operation 31.
 func (s *session) address() []byte {
 	if s.o.Role == protocols.Client {
 		return []byte(s.o.SystemID)
@@ -232,7 +227,7 @@ func (s *session) address() []byte {
 	return []byte(s.o.Name)
 }
 
-// fit returns a string that fits a field of that size; one that does not is left out.
+// fit returns a string if it fits into a field of a size, otherwise nothing.
 func fit(v []byte, size int) []byte {
 	if len(v) > size {
 		return nil
@@ -240,8 +235,7 @@ func fit(v []byte, size int) []byte {
 	return v
 }
 
-// answerAlert answers the peer's operation 31: no messages wait, because we deliver them without
-// being asked.
+// answerAlert answers the peer's operation 31 with "no messages wait", because messages are delivered without a request.
 func (s *session) answerAlert(p *PDU) protocols.Action {
 	p.answer(sms.OK)
 	if s.peer == smt {
@@ -289,13 +283,13 @@ func (s *session) end(kind protocols.ActionKind, reason string) protocols.Action
 	return protocols.Action{Kind: kind, Reason: reason}
 }
 
-// nack turns p into the negative result of it.
+// nack makes p its negative result.
 func (s *session) nack(p *PDU, ec uint8, text string) protocols.Action {
 	p.refuse(ec, text)
 	return protocols.Action{Kind: protocols.Send}
 }
 
-// request makes p an operation of ours without fields.
+// request makes p an operation of ours, without fields.
 func (s *session) request(p *PDU, ot uint8) {
 	trn := uint8(s.NextSequence())
 	p.Reset()
@@ -304,7 +298,7 @@ func (s *session) request(p *PDU, ot uint8) {
 	s.ours.asks(uint32(trn), ot)
 }
 
-// answer makes p its result, which is positive if code is OK.
+// answer makes p its result, which is positive if code is sms.OK.
 func (p *PDU) answer(code sms.Code) {
 	if code != sms.OK {
 		p.refuse(ecOf(code), "")
@@ -326,7 +320,7 @@ func (p *PDU) refuse(ec uint8, text string) {
 	}
 }
 
-// describe names the result of a login for the log.
+// describe returns the result of a login as text for the log.
 func (p *PDU) describe() string {
 	text := fmt.Sprintf("%02d", p.EC)
 	if name := StatusName(uint32(p.EC)); name != "" {

@@ -6,7 +6,7 @@ import (
 	"pmg/sms"
 )
 
-// The error codes that the driver itself answers with.
+// The error codes that the driver itself uses in answers.
 const (
 	ecChecksum       = 1
 	ecSyntax         = 2
@@ -25,7 +25,7 @@ const (
 	ecTooLong        = 24
 )
 
-// sent marks the row that a sms.Code is answered with.
+// sent marks the row whose error code is the answer for a sms.Code.
 const sent = true
 
 // A status is one row of the table of error codes.
@@ -36,8 +36,7 @@ type status struct {
 	sent   bool     // the error is the answer for the code
 }
 
-// statuses lists the error codes (EC) in order. 04 has become the code of every fault
-// that passes, because there is none for these.
+// statuses lists the error codes (EC) in order. 04 is used for all temporary errors, because UCP has no other.
 var statuses = [...]status{
 	{ecChecksum, "checksum_error", sms.SystemError, !sent},
 	{ecSyntax, "syntax_error", sms.Malformed, sent},
@@ -94,8 +93,7 @@ var statuses = [...]status{
 	{69, "cannot_add_to_gadc_list", sms.Rejected, !sent},
 }
 
-// ownCode maps the codes that have no row of their own to a code that has: UCP has
-// fewer error codes than there are codes.
+// ownCode returns a code that has a row, for a code that has none: UCP has fewer error codes.
 func ownCode(code sms.Code) sms.Code {
 	switch code {
 	case sms.BadSource, sms.BadParameter:
@@ -110,7 +108,7 @@ func ownCode(code sms.Code) sms.Code {
 	return code
 }
 
-// statusRows finds the row of an error code without a search.
+// statusRows contains the row of each error code.
 var statusRows = func() (r [100]*status) {
 	for i := range statuses {
 		r[statuses[i].number] = &statuses[i]
@@ -134,7 +132,7 @@ func StatusName(number uint32) string {
 	return ""
 }
 
-// Meaning returns of which kind an error code is; its name says what it means.
+// Meaning returns the kind of an error code, in addition to its name.
 func (d *Driver) Meaning(number uint32) string {
 	if s := findStatus(number); s != nil {
 		return s.code.Failure().String()
@@ -153,8 +151,8 @@ func (d *Driver) Statuses() iter.Seq2[uint32, string] {
 	}
 }
 
-// codeOf returns what an error code says about a message. An unassigned one, most often an
-// operator's own, is final, because nothing indicates that another attempt could succeed.
+// codeOf returns the code of an error code in an answer to a message. An unassigned error code, usually an operator's own, is
+// final, because nothing indicates that another attempt could succeed.
 func codeOf(ec uint8) sms.Code {
 	if s := findStatus(uint32(ec)); s != nil {
 		return s.code
@@ -162,9 +160,8 @@ func codeOf(ec uint8) sms.Code {
 	return sms.Rejected
 }
 
-// ecOf returns the error code to answer a code with, which is not sms.OK. Codes of
-// what became of a message inside the gateway have none; like every fault of ours
-// they are "not allowed", after which the client may try again.
+// ecOf returns the error code for an answer with a code other than sms.OK. Codes for internal outcomes have no error code:
+// like all temporary errors of the gateway they become "not allowed", after which the client may try again.
 func ecOf(code sms.Code) uint8 {
 	code = ownCode(code)
 	for i := range statuses {
@@ -178,5 +175,5 @@ func ecOf(code sms.Code) uint8 {
 // CodeOf returns the code of an error code in an answer to a message.
 func (d *Driver) CodeOf(status uint32) sms.Code { return codeOf(uint8(status)) }
 
-// StatusOf returns the error code that a message is refused with.
+// StatusOf returns the error code for a refused message.
 func (d *Driver) StatusOf(code sms.Code) uint32 { return uint32(ecOf(code)) }

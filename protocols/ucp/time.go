@@ -2,14 +2,13 @@ package ucp
 
 import "time"
 
-// The lengths of times: DDMMYYHHmm and DDMMYYHHmmss.
+// The lengths of DDMMYYHHmm and DDMMYYHHmmss.
 const (
 	minuteLen = 10
 	secondLen = 12
 )
 
-// parseTime reads a time of either length, in the SMSC's own time zone, as Unix
-// nanoseconds. Years 90 to 99 are of the last century.
+// parseTime parses a time of either length, in the SMSC's time zone, as Unix nanoseconds. Years 90 to 99 are 1990 to 1999.
 func parseTime(b []byte, zone *time.Location) (at int64, ok bool) {
 	if len(b) != minuteLen && len(b) != secondLen || !isDigits(b) {
 		return 0, false
@@ -29,7 +28,7 @@ func parseTime(b []byte, zone *time.Location) (at int64, ok bool) {
 	return t.UnixNano(), true
 }
 
-// lastTime is the last one whose year has two digits that are read as its own.
+// lastTime is the last time whose two-digit year is read as the same year.
 var lastTime = time.Date(2089, 12, 31, 23, 59, 59, 0, time.UTC).UnixNano()
 
 func appendTime(b []byte, at int64, zone *time.Location, length int) []byte {
@@ -43,12 +42,12 @@ func appendTime(b []byte, at int64, zone *time.Location, length int) []byte {
 	return b
 }
 
-// century is how many seconds there are from 2000 to 2100.
+// century is the number of seconds from 2000 to 2100.
 const century = 36525 * 24 * 3600
 
-// appendStamp appends the SCTS by which the peer knows a message. It is no time of day: by it a
-// peer distinguishes messages to the same recipient, so two messages of the same second must not
-// have the same one. Ids that are less than century = 3.2e9 apart have different stamps.
+// appendStamp appends the SCTS that identifies a message to the peer. It is made of the message's id, and not of the time: a
+// peer distinguishes messages to the same recipient by it, so two messages of the same second need different stamps. Ids that
+// differ by less than century = 3.2e9 have different stamps.
 func appendStamp(b []byte, id uint64) []byte {
 	const from = 946684800 // 2000-01-01
 	return appendTime(b, (from+int64(id%century))*int64(time.Second), time.UTC, secondLen)

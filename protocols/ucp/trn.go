@@ -2,12 +2,12 @@ package ucp
 
 import "sync/atomic"
 
-// trns is how many TRNs there are.
+// trns is the number of TRNs.
 const trns = 100
 
-// A window is the TRNs of our operations. A TRN is used again when its operation was answered. The
-// TRN of an operation that was never answered is used again only when there is no other, the oldest
-// first: a late answer would be taken for that of another operation.
+// A window is the TRNs of our operations. A TRN is used again after its operation was answered. The TRN of an operation that
+// was never answered is used again only if no other is free, the oldest first, because a late answer would match the wrong
+// operation.
 //
 // Any goroutine may give out TRNs. Those of operations that carry messages are given
 // back by the goroutine that receives the results.
@@ -17,16 +17,16 @@ type window struct {
 	given [trns]atomic.Uint64
 }
 
-// A given TRN is the number of those given out before, shifted, and the operation.
+// An assigned TRN is stored as the number of earlier assignments, shifted, and the operation.
 const givenShift = 8
 
-// next gives out a TRN. taken reports whether a request with it awaits its answer.
+// next assigns a TRN. taken reports whether a request with a TRN awaits its answer.
 func (w *window) next(taken func(uint32) bool) uint32 {
 	for {
 		n, free := w.find(taken)
 		old := w.given[n].Load()
 		if free && old != 0 {
-			continue // another goroutine was first
+			continue // another goroutine has assigned it first
 		}
 		if w.given[n].CompareAndSwap(old, uint64(w.count.Add(1))<<givenShift) {
 			w.last.Store(n + 1)
@@ -35,8 +35,7 @@ func (w *window) next(taken func(uint32) bool) uint32 {
 	}
 }
 
-// find returns the next TRN that is free, or else the one that was given out first and
-// that no request has.
+// find returns the next free TRN, or else the one assigned longest ago without a waiting request.
 func (w *window) find(taken func(uint32) bool) (n uint32, free bool) {
 	first := ^uint64(0)
 	from := w.last.Load()
@@ -56,7 +55,7 @@ func (w *window) find(taken func(uint32) bool) (n uint32, free bool) {
 	return n, false
 }
 
-// asks records the operation of a TRN that was given out.
+// asks records the operation of an assigned TRN.
 func (w *window) asks(trn uint32, ot uint8) {
 	if trn < trns {
 		given := &w.given[trn]
@@ -64,7 +63,7 @@ func (w *window) asks(trn uint32, ot uint8) {
 	}
 }
 
-// answered gives back the TRN of an operation, and reports whether that had it.
+// answered frees the TRN of an operation, and reports whether the operation had it.
 func (w *window) answered(trn, ot uint8) bool {
 	given := &w.given[trn]
 	old := given.Load()

@@ -7,7 +7,7 @@ import (
 	"pmg/internal/logtext"
 )
 
-// A mode is what a Walk does with the fields it is led along.
+// A mode is the action of a Walk at each field.
 type mode uint8
 
 const (
@@ -18,12 +18,11 @@ const (
 	visit             // passes the fields to a function
 )
 
-// A Field is the characters of a field: where they lie in the PDU's text.
+// A Field is the position of a field's characters in the PDU's text.
 type Field struct{ at, n uint16 }
 
-// A Walk is led along the fields of a body, in wire order, and reads, writes or
-// prints each. The first field that cannot be read ends a reading walk: those
-// after it are empty.
+// A Walk visits the fields of a body in wire order, and reads, writes or prints each. The first unreadable field ends a
+// reading walk: the fields after it stay empty.
 //
 // Reading and writing are the hot path: the short methods below take the usual
 // case, an empty field, and leave the others to walk_text.go.
@@ -31,7 +30,7 @@ type Walk struct {
 	p    *PDU
 	b    []byte // write, show: the output so far
 	at   int    // read: offset of the next field in the PDU's text
-	end  int    // read: behind the last field's slash
+	end  int    // read: offset after the last field's slash
 	err  *Error // read
 	mode mode
 	full bool                         // show: print texts
@@ -39,7 +38,7 @@ type Walk struct {
 	call func(name string, value any) // visit
 }
 
-// Str is a field of at most size characters. ec is the error code of a longer one.
+// Str is a field of at most size characters. ec is the error code if it is longer.
 func (w *Walk) Str(name string, size int, ec uint8, f *Field) {
 	switch {
 	case w.mode == read && w.at < w.end && w.p.text[w.at] == '/': // most are empty
@@ -58,7 +57,7 @@ func (w *Walk) Str(name string, size int, ec uint8, f *Field) {
 	}
 }
 
-// Secret is a Str that is never printed.
+// Secret is a field that is never printed.
 func (w *Walk) Secret(name string, size int, ec uint8, f *Field) {
 	if w.mode == show && f.n > 0 {
 		w.b = logtext.AppendPassword(logtext.AppendName(w.b, name))
@@ -67,8 +66,7 @@ func (w *Walk) Secret(name string, size int, ec uint8, f *Field) {
 	w.Str(name, size, ec, f)
 }
 
-// Msg is the text of a message. isHex says that it is octets in hexadecimal digits,
-// which are printed as octetsName.
+// Msg is the text of a message. With isHex it is octets in hexadecimal digits, which are printed under octetsName.
 func (w *Walk) Msg(name string, isHex bool, f *Field, octetsName string) {
 	if w.mode == read || w.mode == write {
 		w.Str(name, maxMsg, ecTooLong, f)
@@ -77,7 +75,7 @@ func (w *Walk) Msg(name string, isHex bool, f *Field, octetsName string) {
 	w.textMsg(name, isHex, f, octetsName)
 }
 
-// List is n fields, which are kept as one with the slashes between them.
+// List is n fields, which are stored as one field with slashes between them.
 func (w *Walk) List(name string, most, n int, f *Field) {
 	if w.mode != read {
 		w.textList(name, f)
@@ -104,8 +102,7 @@ func (w *Walk) List(name string, most, n int, f *Field) {
 	}
 }
 
-// Variant is whether the body has its longer form. That is so when there are as many
-// fields as total.
+// Variant sets longer if the body has its longer form, which has total fields.
 func (w *Walk) Variant(name string, shown, total int, longer *bool) {
 	switch w.mode {
 	case read:
@@ -121,7 +118,7 @@ func (w *Walk) Variant(name string, shown, total int, longer *bool) {
 	}
 }
 
-// left returns how many fields are left to read.
+// left returns the number of fields that are not read yet.
 func (w *Walk) left() int { return bytes.Count(w.p.text[w.at:w.end], slash) }
 
 var slash = []byte{'/'}
@@ -143,7 +140,7 @@ func (w *Walk) read(name string, size int, ec uint8, f *Field) {
 	}
 }
 
-// fail ends a reading walk at a field that cannot be read.
+// fail ends a reading walk at an unreadable field.
 func (w *Walk) fail(name string, ec uint8, why string) {
 	if w.err == nil {
 		w.err = &Error{EC: ec, Text: name + " " + why}

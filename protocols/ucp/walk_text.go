@@ -9,9 +9,8 @@ import (
 	"pmg/internal/logtext"
 )
 
-// This file is the textual half of Walk. A field is printed as " name=value", in the
-// form of package logtext, and left out when it is empty. Scanning takes fields in
-// the same order and empties those that are missing.
+// The textual modes of Walk. A field is printed as " name=value", in the form of package logtext, and omitted if it is empty.
+// Scanning reads fields in the same order, and empties those that are missing.
 
 func (w *Walk) textStr(name string, f *Field) {
 	switch w.mode {
@@ -27,8 +26,8 @@ func (w *Walk) textStr(name string, f *Field) {
 	}
 }
 
-// textMsg prints octets in quotes. Where they are no text, or their digits differ from those that
-// write would use, it prints the characters on the wire.
+// textMsg prints octets in quotes. If they are not text, or write would use other digits for them, it prints the characters on
+// the wire.
 func (w *Walk) textMsg(name string, isHex bool, f *Field, octetsName string) {
 	switch w.mode {
 	case show:
@@ -67,7 +66,7 @@ func (w *Walk) showMsg(name string, isHex bool, v []byte, octetsName string) {
 	}
 }
 
-// rawName returns the name of a text that is shown as on the wire.
+// rawName returns the name of a text whose characters on the wire are shown.
 func rawName(name, octetsName string) string {
 	if name == octetsName {
 		return transferRaw
@@ -75,13 +74,13 @@ func rawName(name, octetsName string) string {
 	return name
 }
 
-// transferRaw is the name of a text of operation 30 that is shown as on the wire.
+// transferRaw is the name of a text of operation 30 whose characters on the wire are shown.
 const transferRaw = "AMsg_raw"
 
-// maxShown is how long a text may be that is printed without an allocation.
+// maxShown is the maximum length of a text that is printed without an allocation.
 const maxShown = 320
 
-// scanOctets takes the octets of a text, which are written in hexadecimal digits.
+// scanOctets reads the octets of a text in hexadecimal digits.
 func (w *Walk) scanOctets(name string) Field {
 	v := w.line.Value()
 	p := w.p
@@ -91,8 +90,7 @@ func (w *Walk) scanOctets(name string) Field {
 	return w.field(name, at)
 }
 
-// textList prints a list as fields of the same name. One with a legitimisation code,
-// which stands behind a comma, is hidden.
+// textList prints a list as fields with the same name. A legitimisation code, which follows a comma, is hidden with its field.
 func (w *Walk) textList(name string, f *Field) {
 	switch w.mode {
 	case write:
@@ -126,7 +124,7 @@ func (w *Walk) scanList(name string, f *Field) {
 	*f = w.field(name, at)
 }
 
-// keep puts a value into the PDU's own text.
+// keep stores a value in the PDU's own text.
 func (w *Walk) keep(name string, v []byte) Field {
 	p := w.p
 	if bytes.ContainsAny(v, "/\x02\x03") {
@@ -139,7 +137,7 @@ func (w *Walk) keep(name string, v []byte) Field {
 	return w.field(name, at)
 }
 
-// field returns the field that begins at a place of the PDU's own text and ends with it.
+// field returns the field from an index of the PDU's own text to its end.
 func (w *Walk) field(name string, at int) Field {
 	if len(w.p.buf) > maxFrame {
 		w.line.Fail(name, "makes the frame too long")
@@ -176,7 +174,7 @@ var nibbles = func() (n [256]uint8) {
 
 const noNibble = 0xFF
 
-// appendUnhex appends the octets that pairs of digits stand for. It stops at what is none.
+// appendUnhex appends the octets of pairs of digits. It stops at other characters.
 func appendUnhex(b, digits []byte) []byte {
 	at, n := len(b), len(digits)/2
 	b = slices.Grow(b, n)[:at+n]
@@ -191,7 +189,7 @@ func appendUnhex(b, digits []byte) []byte {
 	return b
 }
 
-// isHex reports whether v is pairs of hexadecimal digits.
+// isHex reports whether v consists of pairs of hexadecimal digits.
 func isHex(v []byte) bool {
 	for _, c := range v {
 		if nibbles[c] == noNibble {
@@ -201,7 +199,7 @@ func isHex(v []byte) bool {
 	return len(v)%2 == 0
 }
 
-// isUpperHex reports whether v is what appendHex writes.
+// isUpperHex reports whether appendHex could have written v.
 func isUpperHex(v []byte) bool {
 	for _, c := range v {
 		if nibbles[c] == noNibble || c >= 'a' {
@@ -211,7 +209,7 @@ func isUpperHex(v []byte) bool {
 	return len(v)%2 == 0
 }
 
-// isDigits reports whether v is decimal digits alone.
+// isDigits reports whether v consists of decimal digits.
 func isDigits(v []byte) bool {
 	for _, c := range v {
 		if c < '0' || c > '9' {

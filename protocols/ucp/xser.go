@@ -14,7 +14,7 @@ type service struct {
 	repeats     bool  // only the first counts
 }
 
-// services lists the extra services. Those from 0E on are known by name alone.
+// services lists the extra services. From 0E on only their names are used.
 var services = [...]service{
 	{xserHeader, "user data header", 1, 140, false},
 	{xserDCS, "data coding scheme", 1, 1, false},
@@ -37,8 +37,8 @@ var services = [...]service{
 	{0x13, "destination network type", 0, 255, false},
 }
 
-// cutXSer cuts the first service off the digits of an XSer: its number, its octets as
-// digits, and what follows. It reports false for what is not a whole service.
+// cutXSer cuts the first service off the digits of an XSer: its number, its octets as digits, and the rest. It reports false
+// if the first service is incomplete.
 func cutXSer(b []byte) (number uint8, digits, rest []byte, ok bool) {
 	if len(b) < 4 || !isHex(b[:4]) {
 		return 0, nil, nil, false
@@ -51,7 +51,7 @@ func cutXSer(b []byte) (number uint8, digits, rest []byte, ok bool) {
 	return number, b[4:n], b[n:], true
 }
 
-// findXSer returns the octets of the first service with that number, as digits.
+// findXSer returns the octets of the first service with a number, as digits.
 func findXSer(b []byte, number uint8) (digits []byte, found bool) {
 	for len(b) > 0 {
 		n, v, rest, ok := cutXSer(b)
@@ -66,7 +66,7 @@ func findXSer(b []byte, number uint8) (digits []byte, found bool) {
 	return nil, false
 }
 
-// appendWithout appends the services of b to dst but for those with that number.
+// appendWithout appends the services in b to dst, except those with a number.
 func appendWithout(dst, b []byte, number uint8) []byte {
 	for len(b) > 0 {
 		n, _, rest, ok := cutXSer(b)
@@ -81,7 +81,7 @@ func appendWithout(dst, b []byte, number uint8) []byte {
 	return dst
 }
 
-// isXSer reports whether b is nothing but whole services.
+// isXSer reports whether b consists of complete services.
 func isXSer(b []byte) bool {
 	for len(b) > 0 {
 		_, _, rest, ok := cutXSer(b)
@@ -93,8 +93,8 @@ func isXSer(b []byte) bool {
 	return true
 }
 
-// badXSer reports whether a client's message must be refused because of its extra services: one has
-// an impossible length, or occurs twice.
+// badXSer reports whether a client's message must be refused because of its extra services: a service has an invalid length,
+// or occurs twice.
 func badXSer(b []byte) bool {
 	var seen [256 / 64]uint64
 	for len(b) > 0 {

@@ -15,24 +15,24 @@ import (
 //go:embed static
 var static embed.FS
 
-// policy allows the pages to load files of this server, and to run nothing.
+// policy allows the pages to load files from this server, and no scripts.
 const policy = "default-src 'none'; style-src 'self'; frame-src 'self'; form-action 'self'; frame-ancestors 'self'; " +
 	"base-uri 'none'"
 
-// mostText is how many octets a reply may have.
+// mostText is the maximum length of a reply in octets.
 const mostText = 4096
 
-// A Send brings the text of a mobile to the gateway, and returns why it was refused; "": it was not.
+// A Send delivers the text of a mobile to the gateway, and returns the reason if it was refused; "": it was accepted.
 type Send func(from, to, text string) (refused string)
 
-// A page is what a template shows.
+// A page is the model of the template.
 type page struct {
 	Number, To string
 	Numbers    []string
 	Lines      []Line
 }
 
-// Handler serves the page of phones, on loopback alone.
+// Handler serves the page of phones, only on loopback.
 func Handler(p *Phones, send Send) http.Handler {
 	pages := template.Must(template.ParseFS(static, "static/*.html"))
 	show := func(name string) http.HandlerFunc {
@@ -69,7 +69,7 @@ func Handler(p *Phones, send Send) http.Handler {
 	})
 	guarded := http.NewCrossOriginProtection().Handler(m)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !isLocal(r.Host) { // a name of somebody else that leads here
+		if !isLocal(r.Host) { // another site's host name that points here
 			http.Error(w, "ask for this page by 127.0.0.1 or localhost", http.StatusForbidden)
 			return
 		}
@@ -79,7 +79,7 @@ func Handler(p *Phones, send Send) http.Handler {
 	})
 }
 
-// isLocal reports whether a host of a request is this machine.
+// isLocal reports whether the host of a request is this machine.
 func isLocal(host string) bool {
 	name, _, err := net.SplitHostPort(host)
 	if err != nil {

@@ -1,8 +1,8 @@
-// Package phone shows what the mobiles of a sandbox would show, and sends their replies.
+// Package phone shows the texts of a sandbox's mobiles, and sends their replies.
 //
 // # Start reading
 //
-// Phones (what is kept), then Handler (the page).
+// Phones (the conversations), then Handler (the page).
 package phone
 
 import (
@@ -15,10 +15,10 @@ import (
 	phonenumber "pmg/sms/number"
 )
 
-// Bounds on the stored texts.
+// Limits of the stored texts.
 const (
 	mostNumbers = 100
-	mostTexts   = 200 // of a number
+	mostTexts   = 200 // texts of a number
 )
 
 // A Line is a text of a conversation.
@@ -33,20 +33,20 @@ type Line struct {
 	parts []string
 }
 
-// Text returns the text, of which parts may be missing.
+// Text returns the text, without parts that are missing.
 func (l *Line) Text() string { return strings.Join(l.parts, "") }
 
 // Phones are the conversations of mobiles. It is safe for concurrent use.
 type Phones struct {
 	mu      sync.Mutex
-	numbers []string // numbers, that with the latest text first
+	numbers []string // numbers, the one with the latest text first
 	lines   map[string][]*Line
 }
 
 // New returns phones that show nothing.
 func New() *Phones { return &Phones{lines: map[string][]*Line{}} }
 
-// Show adds a text that a mobile is sent, or a part of one.
+// Show adds a text, or a part of one, that is sent to a mobile.
 func (p *Phones) Show(t sandbox.Text) {
 	if t.Mine {
 		p.reply(t.From, t.To, t.Text, "")
@@ -91,7 +91,7 @@ func (p *Phones) add(number string, l *Line) {
 	}
 }
 
-// numberOf returns the number of a mobile in the form that all forms of it have here.
+// numberOf returns a number in the form of the keys of lines.
 func numberOf(text string) string { return phonenumber.Read(text).String() }
 
 // Numbers returns the mobiles, the one with the latest text first.

@@ -22,9 +22,8 @@ const (
 	Hebrew   // ISO 8859-8
 )
 
-// A Charset is a coding and, for the two GSM 7-bit codings, the tables of national
-// languages that stand in place of the default tables. The zero Charset is GSM 7-bit
-// with the default tables.
+// A Charset is a coding and, for the two GSM 7-bit codings, the national language tables that replace the default tables. The
+// zero Charset is GSM 7-bit with the default tables.
 type Charset struct {
 	Coding  Coding
 	Locking Language // basic table of characters, which IE 0x25 of the user data header selects
@@ -34,9 +33,8 @@ type Charset struct {
 // PartOctets is the number of octets of user data in a short message, including the header (3GPP TS 23.040 §9.2.3.24).
 const PartOctets = 140
 
-// Room returns the number of text units in a short message beside a user data header of header octets,
-// including the header's length octet. Units are septets for GSM7 and Packed, 16 bits for UCS2, and octets
-// otherwise, as in Count.
+// Room returns the number of units in a short message with a user data header of header octets, including the header's length
+// octet. Units are septets for GSM7 and Packed, 16 bits for UCS2, and octets otherwise, as in Count.
 func (c Charset) Room(header int) int {
 	left := max(PartOctets-header, 0)
 	switch c.Coding {
@@ -75,7 +73,7 @@ func (c Charset) Decode(dst, octets []byte) ([]byte, bool) {
 	return dst, ok
 }
 
-// charmap returns the table of a coding of ISO 8859 with characters of its own; nil for other codings.
+// charmap returns the character table of a coding of ISO 8859; nil for other codings.
 func (c Coding) charmap() *charmap.Charmap {
 	switch c {
 	case Cyrillic:
@@ -244,7 +242,7 @@ func (e *encoder) write(dst []byte, r rune) ([]byte, bool) {
 	return dst, false
 }
 
-// replace writes '?' for a character of the text at that place.
+// replace writes '?' for a character of the text at an offset.
 func (e *encoder) replace(dst []byte, r rune, at int) []byte {
 	e.lacks(r, at)
 	e.loss.Replaced++

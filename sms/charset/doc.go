@@ -3,7 +3,7 @@
 // or one septet an octet, ASCII, Latin-1, UCS-2 with surrogates, and UTF-8. Text is
 // UTF-8 on this side.
 //
-// Other packages decide what an alphabet of sms.Alphabet stands for, because peers mean different things by their default.
+// Other packages map a sms.Alphabet to a charset, because the default alphabet depends on the peer.
 //
 // # Start reading
 //

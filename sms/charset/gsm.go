@@ -7,19 +7,19 @@ import (
 	"unicode/utf8"
 )
 
-// escape announces a character of the single shift table (3GPP TS 23.038 §6.2.1).
+// escape precedes a character of the single shift table (3GPP TS 23.038 §6.2.1).
 const escape = 0x1B
 
-// septets is how many values a septet has.
+// septets is the number of values of a septet.
 const septets = 128
 
 // A table maps each septet to a character. All characters are in the basic plane. 0 means no character.
 type table struct {
 	runes [septets]uint16
-	order string // the septets that stand for a character, by character
+	order string // septets that have a character, sorted by character
 }
 
-// newTable returns the table of these characters.
+// newTable returns the table with characters.
 func newTable(runes [septets]uint16) table {
 	var order []byte
 	for c, r := range runes {
@@ -57,7 +57,7 @@ func (t *table) find(r rune) (septet byte, ok bool) {
 	return t.order[i], true
 }
 
-// A septetReader makes text of septets.
+// A septetReader decodes septets to text.
 type septetReader struct {
 	locking, single *table
 	escaped         bool // the last septet was an escape
@@ -93,7 +93,7 @@ func (d *septetReader) append(dst []byte, v byte) []byte {
 	return utf8.AppendRune(dst, rune(d.locking.runes[v]))
 }
 
-// end appends the text of an escape at the end of the octets.
+// end appends the text of an escape at the end of the input.
 func (d *septetReader) end(dst []byte) ([]byte, bool) {
 	if d.escaped {
 		return append(dst, ' '), false
@@ -113,8 +113,7 @@ func (c Charset) decodeSeptets(dst, b []byte) ([]byte, bool) {
 	return d.end(dst)
 }
 
-// same returns the number of septets at the beginning that are equal to the ASCII octets of their characters,
-// as most letters are.
+// same returns the number of septets at the beginning that equal the ASCII codes of their characters, like most letters.
 func (d *septetReader) same(b []byte) (n int) {
 	if d.escaped {
 		return 0
@@ -148,7 +147,7 @@ func PackedSeptets(packed []byte, fill int) int {
 	return n
 }
 
-// roomForSeptets returns how many septets have room in so many octets behind that many fill bits.
+// roomForSeptets returns the number of septets that fit into octets after fill bits.
 func roomForSeptets(octets, fill int) int { return max(octets*8-fill, 0) / 7 }
 
 // septetAt returns a septet of packed octets.
@@ -162,8 +161,8 @@ func septetAt(packed []byte, fill, i int) byte {
 	return byte(v>>shift) & 0x7F
 }
 
-// AppendPacked appends septets to dst, eight in seven octets (3GPP TS 23.038 §6.1.2.1), after fill zero bits,
-// of which there are at most 7. If fill is 0, the septets may begin where dst ends.
+// AppendPacked appends septets to dst, eight in seven octets (3GPP TS 23.038 §6.1.2.1), after up to 7 fill bits of 0. If fill
+// is 0, the septets may begin where dst ends.
 func AppendPacked(dst, septets []byte, fill int) []byte {
 	if len(septets) == 0 {
 		return dst

@@ -45,8 +45,7 @@ func ParseLanguage(name string) (Language, bool) {
 	return NoLanguage, false
 }
 
-// locking returns the language's table of characters. A mobile that does not know a
-// language uses the default table.
+// locking returns the language's locking shift table. Mobiles use the default table for unknown languages.
 func (l Language) locking() *table {
 	if l >= languages || tables[l].locking.order == "" {
 		l = NoLanguage
@@ -54,7 +53,7 @@ func (l Language) locking() *table {
 	return &tables[l].locking
 }
 
-// single returns the language's table of characters behind an escape.
+// single returns the language's single shift table.
 func (l Language) single() *table {
 	if l >= languages {
 		l = NoLanguage
@@ -74,8 +73,7 @@ func (s Languages) With(l Language) Languages { return s | 1<<l&AllLanguages }
 // Has reports whether the set has the language.
 func (s Languages) Has(l Language) bool { return s>>l&1 != 0 }
 
-// Octets of a user data header: its length, an element that names a language, and an element that numbers
-// parts with a reference of 8 bits.
+// Octets of a user data header: its length, an element with a language, and an element of a part with a reference of 8 bits.
 const (
 	headerLength  = 1
 	shiftElement  = 3
@@ -110,7 +108,7 @@ func Best(text []byte, allowed Languages) Charset {
 	return best
 }
 
-// Parts returns how many parts a text of that many units takes.
+// Parts returns the number of parts of a text with a number of units.
 func (c Charset) Parts(units int) int {
 	shifts := 0
 	if c.Locking != NoLanguage {

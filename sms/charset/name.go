@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// FromName returns the octets of a name as UTF-8, the form of names within the gateway: octets that are no
-// UTF-8 are read as Latin-1. It allocates nothing for a name in ASCII.
+// FromName returns a name as UTF-8, which is the form of names in the gateway: octets that are not UTF-8 are read as Latin-1.
+// It does not allocate for a name in ASCII.
 func FromName(octets []byte) []byte {
 	if utf8.Valid(octets) {
 		return octets
@@ -15,7 +15,7 @@ func FromName(octets []byte) []byte {
 	return text
 }
 
-// IsASCII reports whether octets have the same characters in all charsets.
+// IsASCII reports whether all octets are ASCII.
 func IsASCII(octets []byte) bool {
 	for len(octets) >= 8 {
 		if binary.LittleEndian.Uint64(octets)&0x8080808080808080 != 0 {

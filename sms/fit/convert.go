@@ -7,15 +7,15 @@ import (
 	"pmg/sms/userdata"
 )
 
-// maxOctets is the longest text that any protocol carries.
+// maxOctets is the maximum length of a text in any protocol.
 const maxOctets = 0xFFFF
 
-// A Result is what Convert did with a message.
+// A Result is the result of a conversion.
 type Result uint8
 
 // The results.
 const (
-	Left        Result = iota // the message is unchanged: it is in UCS-2 already, or is no text
+	Left        Result = iota // the message is unchanged: it is in UCS-2 already, or is not a text
 	Converted                 // the message has a new text
 	Refused                   // the message is unchanged, and the peer cannot read it
 	TooLong                   // the message is unchanged: the new text would be longer than any protocol carries
@@ -30,15 +30,14 @@ type Converter struct {
 	header []byte // the header of the parts of a text that is split
 }
 
-// Convert converts the text of a message to one that the peer reads. The caller has found that the peer does
-// not accept the present text. A part of a long message that would be too long for a short message in UCS-2
-// is written with similar characters, if there are any.
+// Convert converts the text of a message to an alphabet that the peer reads. The peer does not accept the present alphabet. If
+// a part of a long message would be too long in UCS-2, similar characters are used if possible.
 func (c *Converter) Convert(f *Form, m *sms.Message) Result {
 	_, _, isPart := PartOf(m)
 	return c.convert(f, m, isPart)
 }
 
-// ConvertPart is Convert for a message that is a part of a long message, whatever its header says.
+// ConvertPart converts a message that is a part of a long message, whatever its header contains.
 func (c *Converter) ConvertPart(f *Form, m *sms.Message) Result { return c.convert(f, m, true) }
 
 func (c *Converter) convert(f *Form, m *sms.Message, isPart bool) Result {
@@ -63,7 +62,7 @@ func (c *Converter) convert(f *Form, m *sms.Message, isPart bool) Result {
 	}
 	c.data = c.data[:0]
 	if len(head) > 0 && malformed != nil {
-		c.data = append(c.data, head...) // the invalid rest stays as it was
+		c.data = append(c.data, head...) // an invalid header is kept unchanged
 	} else if c.data, ok = userdata.AppendShifted(c.data, head, cs); !ok {
 		return TooLong
 	}
@@ -78,9 +77,8 @@ func (c *Converter) convert(f *Form, m *sms.Message, isPart bool) Result {
 	return result
 }
 
-// similar writes c.text in the peer's default alphabet, with similar characters for those that the alphabet
-// lacks. It reports false if some characters have no similar one, or if the text and a header of header
-// octets do not fit into a short message.
+// similar encodes c.text in the peer's default alphabet, with similar characters for those that the alphabet lacks. It reports
+// false if a character has no similar one, or if the text and a header of header octets do not fit into a short message.
 func (c *Converter) similar(f *Form, h *userdata.Header, header int) (sms.Alphabet, charset.Charset, bool) {
 	if !f.Reads.Has(f.Default) {
 		return 0, charset.Charset{}, false
@@ -100,7 +98,7 @@ func (c *Converter) appendBody(a sms.Alphabet) {
 	}
 }
 
-// setText gives a message the text in c.data, which begins with a header of that many octets.
+// setText sets a message's text to c.data, which begins with a header of a number of octets.
 func (c *Converter) setText(m *sms.Message, header int) {
 	m.Flags &^= sms.HasHeader
 	if header > 0 {
@@ -109,8 +107,7 @@ func (c *Converter) setText(m *sms.Message, header int) {
 	m.SetText(c.data)
 }
 
-// encode writes c.text in an alphabet that the peer reads, to c.octets. Packed septets are
-// not packed yet.
+// encode encodes c.text in an alphabet that the peer reads, to c.octets. Septets are not packed yet.
 func (c *Converter) encode(f *Form, h *userdata.Header, from sms.Alphabet) (sms.Alphabet, charset.Charset, Result) {
 	if !f.Reads.Has(f.Default) {
 		return c.ucs2()
@@ -136,9 +133,8 @@ func (c *Converter) encode(f *Form, h *userdata.Header, from sms.Alphabet) (sms.
 	return c.ucs2()
 }
 
-// prefersUCS2 reports whether a text of which similar characters were written, in that many octets
-// of cs, is better sent exactly. Where languages are named, characters count, and UCS-2 has
-// all of them: it is taken where it needs no more parts.
+// prefersUCS2 reports whether UCS-2 is better than a text with similar characters, whose length is octets in cs. Where
+// languages are configured, exact characters matter, so UCS-2 is preferred if it needs no more parts.
 func (f *Form) prefersUCS2(cs charset.Charset, text []byte, octets int) bool {
 	if f.Languages == 0 {
 		return false

@@ -1,5 +1,5 @@
-// Package fit makes messages fit the peers that they go to. It converts texts into
-// alphabets that a peer reads, and cuts texts that are too long for a peer into parts.
+// Package fit adapts messages to their peers. It converts texts to alphabets that a peer reads, and splits texts that are too
+// long for a peer.
 //
 // A message that already fits keeps its octets.
 //

@@ -5,12 +5,12 @@ import (
 	"pmg/sms/charset"
 )
 
-// A Form is how a peer takes texts.
+// A Form describes the texts that a peer accepts.
 type Form struct {
 	Default   sms.Alphabet      // the peer's default alphabet
 	ASCII     sms.Alphabet      // the alphabet that the peer means by ASCII
 	Takes     sms.Alphabets     // alphabets of texts that the peer gets unchanged
-	Reads     sms.Alphabets     // alphabets that the peer understands: those of Takes, and those that other texts become
+	Reads     sms.Alphabets     // alphabets that the peer can read: those in Takes, and those that other texts are converted to
 	Languages charset.Languages // languages whose tables the peer's texts may use
 	Missing   Missing
 	Long      Long

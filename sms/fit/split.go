@@ -7,9 +7,8 @@ import (
 	"pmg/sms/userdata"
 )
 
-// Parts returns the number of parts in which a message is sent: 1 if it leaves unchanged. It returns false if
-// there would be too many parts. A message that is already a part leaves unchanged, however long it is, and
-// so does a text in an unknown alphabet.
+// Parts returns the number of parts in which a message is sent: 1 if it is not split. It returns false if there would be too
+// many parts. A message that is already a part is not split, however long it is, and neither is a text in an unknown alphabet.
 func (c *Converter) Parts(f *Form, m *sms.Message) (n int, ok bool) {
 	if !f.Splits(m) {
 		return 1, true
@@ -22,16 +21,15 @@ func (c *Converter) Parts(f *Form, m *sms.Message) (n int, ok bool) {
 	return n, err == nil
 }
 
-// Cuts reports whether texts that are too long are cut into parts.
+// Cuts reports whether texts that are too long are split.
 func (f *Form) Cuts() bool {
 	return f.Long != Pass && f.Long != Payload && f.Long != Join && f.Long != Auto
 }
 
-// Counts reports whether the client gets the number of short messages of its text, which is the case for a
-// message submitted by HTTP.
+// Counts reports whether the client gets the number of short messages of its text, as for messages submitted by HTTP.
 func Counts(m *sms.Message) bool { return m.Kind == sms.Submit && m.Protocol() == sms.WithContext }
 
-// Splits reports whether a message may have to be split, which Parts finds out.
+// Splits reports whether a message might need splitting; Parts decides that.
 func (f *Form) Splits(m *sms.Message) bool {
 	return (f.Cuts() || f.Long == Auto && Counts(m)) && len(m.Text()) > room(m.Alphabet) && m.Kind != sms.Receipt
 }
@@ -39,7 +37,7 @@ func (f *Form) Splits(m *sms.Message) bool {
 // LeastParts returns the least number of parts of a text that must be split, in any alphabet: a
 // character takes a septet or more.
 func (f *Form) LeastParts(m *sms.Message) int {
-	octets := 2 // of a character, at most
+	octets := 2 // maximum octets of a character
 	switch m.Alphabet {
 	case sms.UCS2, sms.DefaultUCS2, sms.DefaultUTF8:
 		octets = 4
@@ -47,7 +45,7 @@ func (f *Form) LeastParts(m *sms.Message) int {
 	return (len(m.Text()) + octets*partSeptets - 1) / (octets * partSeptets)
 }
 
-// partSeptets is the number of septets that fit into a part beside the shortest header, or into a message that is not split.
+// partSeptets is the number of septets in a part with the shortest header, or in an unsplit message.
 const partSeptets = 160
 
 // AnyRoom is the number of octets that fit into one message in any alphabet.
@@ -59,7 +57,7 @@ func room(a sms.Alphabet) int {
 	case sms.Default, sms.DefaultPacked, sms.UCS2, sms.DefaultUCS2, sms.Binary:
 		return charset.PartOctets
 	}
-	return AnyRoom // a character of one octet may be sent in UCS-2
+	return AnyRoom // characters of one octet may be sent in UCS-2
 }
 
 // Split sets each of the messages to its part of m, in order. The number of messages is the result of Parts.
@@ -89,9 +87,8 @@ func (c *Converter) Split(f *Form, m *sms.Message, ref uint16, parts []*sms.Mess
 	}
 }
 
-// splitter returns the Splitter for a message, and its text in the form that is split: short messages carry
-// septets, UTF-16 or octets, in whatever alphabet they are sent. It returns false for a message that is not
-// split. The text is not the message's own.
+// splitter returns the Splitter for a message, and its text in the form in which it is split: septets, UTF-16 or octets, as in
+// the short messages. It returns false for a message that is not split. The text is a copy.
 func (c *Converter) splitter(f *Form, m *sms.Message) (s userdata.Splitter, text []byte, ok bool) {
 	body := m.Text()
 	if m.Flags&sms.HasHeader != 0 {
@@ -126,7 +123,7 @@ func (c *Converter) splitter(f *Form, m *sms.Message) (s userdata.Splitter, text
 	return s, c.octets, true
 }
 
-// air writes a text to c.octets as the SMSC sends it to a mobile, and returns the charset of that form.
+// air converts a text to the form in which the SMSC sends it to a mobile, in c.octets, and returns the coding of that form.
 func (c *Converter) air(a sms.Alphabet, body []byte) charset.Coding {
 	c.text, _ = smstext.Append(c.text[:0], a, false, body)
 	var loss charset.Loss

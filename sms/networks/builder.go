@@ -9,7 +9,7 @@ import (
 	"pmg/sms"
 )
 
-// A row is the numbers of a network: all that begin with something from the first to the last.
+// A row is a range of numbers of a network, by their prefixes.
 type row struct {
 	from, to uint64 // keys of the first and of the last number
 	line     uint32
@@ -21,18 +21,18 @@ func compare(a, b row) int {
 	return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(b.to, a.to), cmp.Compare(a.line, b.line))
 }
 
-// A builder makes a table of rows in any order.
+// A builder makes a table from rows in any order.
 type builder struct {
 	table  *Table
 	places map[sms.Network]uint16
 	runs   []sortedset.Run[row]
 	rows   []row // not yet in a run
 	p      *textfile.Problems
-	rest   func() // gives up the processor for a moment
+	rest   func() // yields the processor for a moment
 
 	open    []row // rows that may contain the next row, each within the row before
 	begin   uint64
-	place   uint16 // from begin on; not yet in the table
+	place   uint16 // network of the numbers from begin on, which are not in the table yet
 	started bool   // begin is set
 }
 
@@ -41,7 +41,7 @@ func newBuilder(p *textfile.Problems, rest func()) *builder {
 	return &builder{table: t, places: map[sms.Network]uint16{}, p: p, rest: rest}
 }
 
-// maxNetworks is the limit of networks in a table. There are about 3,000 on earth.
+// maxNetworks is the maximum number of networks in a table. There are about 3,000 in the world.
 const maxNetworks = 1<<16 - 1
 
 // placeOf returns the index of a network. It reports false if there is no room for another network.
@@ -109,7 +109,7 @@ func (b *builder) end(lines int) *Table {
 	return t
 }
 
-// take adds the next row of the order.
+// take adds the next row in order.
 func (b *builder) take(r row) {
 	b.close(r.from)
 	if n := len(b.open); n > 0 {
@@ -125,7 +125,7 @@ func (b *builder) take(r row) {
 			return
 		case r.to > outer.to:
 			b.p.Add(
-				int(r.line), "its numbers overlap with those of line %d, and neither has all of the other's: correct one of them",
+				int(r.line), "its numbers overlap with those of line %d, and neither contains the other: correct one of them",
 				outer.line,
 			)
 			return

@@ -30,7 +30,7 @@ func Open(path string, o Options) (*File, error) {
 	return &File{o, f}, nil
 }
 
-// IsOf reports whether the file was opened with a path and options.
+// IsOf reports whether the file was opened with the same path and options.
 func (f *File) IsOf(path string, o Options) bool {
 	return f.file.Path() == path && f.options.Charset == o.Charset && slices.Equal(f.options.Columns, o.Columns)
 }
@@ -38,14 +38,14 @@ func (f *File) IsOf(path string, o Options) bool {
 // Table returns the table in force.
 func (f *File) Table() *Table { return f.file.InForce() }
 
-// Status is how a table is.
+// Status is the state of a table.
 type Status struct {
 	Counts
 	textfile.Condition
 }
 
-// Status returns how the table is.
+// Status returns the state of the table.
 func (f *File) Status() Status { return Status{f.Table().Counts, f.file.Condition()} }
 
-// Refresh reads the file again if it has changed, as textfile.File does.
+// Refresh reads the file again if it has changed, like textfile.File.
 func (f *File) Refresh(now time.Time) (reloaded bool, err error) { return f.file.Refresh(now, nil) }

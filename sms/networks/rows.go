@@ -13,7 +13,7 @@ import (
 	"pmg/internal/textfile"
 )
 
-// What a file may have.
+// Limits of a file.
 const (
 	MaxRows = 10_000_000
 	maxName = 64 // octets
@@ -26,10 +26,10 @@ func wanted() []string {
 	return []string{sheet.Prefix, sheet.From, sheet.To, sheet.Network, sheet.MCC, sheet.MNC, sheet.Name}
 }
 
-// kind says that files are tables of networks.
+// kind is the kind of the files.
 var kind = textfile.Kind{Name: "table of networks", Check: "pmg network check"}
 
-// Options say how a file is read.
+// Options are the options of reading a file.
 type Options struct {
 	Columns []string // meaning of the columns; empty: the header names the columns
 	Charset string   // sheet.Latin1, or UTF-8
@@ -71,12 +71,12 @@ type reader struct {
 	weights [maxDigits + 1]uint64
 }
 
-// missing returns which column is missing, nil if none is.
+// missing returns an error if a column is missing.
 func missing(columns []string) error {
 	has := func(name string) bool { return slices.Contains(columns, name) }
 	switch {
 	case has(sheet.From) != has(sheet.To):
-		return errors.New("the columns from and to must be there together")
+		return errors.New("the columns from and to need each other")
 	case has(sheet.Prefix) == has(sheet.From):
 		return errors.New("there must be a column prefix, or the columns from and to")
 	case !has(sheet.Network) && !has(sheet.MCC):
@@ -125,7 +125,7 @@ func (r *reader) row(row *sheet.Row) error {
 	return nil
 }
 
-// add adds the numbers in a range.
+// add adds a range of numbers.
 func (r *reader) add(from, to []byte, line int, place uint16) error {
 	low, digits, err := r.key(from)
 	if err != nil {
@@ -138,7 +138,7 @@ func (r *reader) add(from, to []byte, line int, place uint16) error {
 	case digits != ends:
 		return fmt.Errorf("its first number has %d digits, and its last one %d: they must have as many", digits, ends)
 	case high < low:
-		return errors.New("its first number is behind its last one")
+		return errors.New("its first number is greater than its last one")
 	}
 	r.b.add(row{from: low, to: high + r.weights[maxDigits-digits] - 1, line: uint32(line), place: place})
 	r.count(from, to, place)
@@ -170,9 +170,9 @@ func (r *reader) count(from, to []byte, place uint16) {
 	t.First = append(t.First, text)
 }
 
-// key reads a number, and returns its key and its number of digits.
+// key parses a number, and returns its key and its number of digits.
 func (r *reader) key(number []byte) (key uint64, digits int, err error) {
-	number = bytes.TrimPrefix(number, []byte("00")) // dialled before a country code
+	number = bytes.TrimPrefix(number, []byte("00")) // international prefix
 	for i, c := range number {
 		switch {
 		case c >= '0' && c <= '9':

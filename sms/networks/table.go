@@ -8,7 +8,7 @@ import (
 	"pmg/sms/number"
 )
 
-// maxDigits is the number of digits of a number that count: the maximum of ITU-T E.164.
+// maxDigits is the maximum number of digits in a number (ITU-T E.164). A look-up ignores further digits.
 const maxDigits = 15
 
 // base is the base of keys: a digit is its value plus one, and 0 is the end of a number.
@@ -34,7 +34,7 @@ type Table struct {
 	First  []string // the first rows, as they were parsed
 }
 
-// placesBits says how many places are together.
+// placesBits is the number of index bits within a slice of places.
 const placesBits = 16
 
 // Counts describe the contents of a file.
@@ -45,12 +45,12 @@ type Counts struct {
 	Networks   int // number of networks, including countries
 	Countries  int // countries that rows name without a network
 	Duplicates int // number of rows that repeat another row
-	Within     int // rows of numbers that another row has, too
+	Within     int // rows whose numbers another row contains, too
 	Octets     int // of memory
 }
 
-// Of returns the network of an international number, 0 if the table has no network for it, or if the number
-// is not international. It allocates nothing.
+// Of returns the network of an international number, 0 if the table has none for it, or if the number is not international. It
+// does not allocate.
 func (t *Table) Of(of number.Number) sms.Network {
 	if !of.IsInternational() {
 		return 0

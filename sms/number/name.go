@@ -7,7 +7,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// AppendName appends the name of a sender in the form in which names are compared: composed, and in capitals.
+// AppendName appends the name of a sender in the form for comparison: composed, and in upper case.
 func AppendName(b, name []byte) []byte {
 	if !norm.NFC.IsNormal(name) {
 		name = norm.NFC.Bytes(name)

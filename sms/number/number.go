@@ -1,7 +1,6 @@
-// Package number says which number an address is. The same number is written in several forms: +46701740605,
-// 46701740605 with the type international or without one, 0046701740605, 01146701740605, and by people with
-// blanks and hyphens. All parts of the gateway that compare numbers, store numbers, or look up their prefixes
-// use this package.
+// Package number finds the number in an address. The same number is written in several forms: +46701740605, 46701740605 with
+// the type international or without one, 0046701740605, 01146701740605, and by people with blanks and hyphens. All parts of
+// the gateway that compare numbers, store numbers, or look up their prefixes use this package.
 //
 // # Which number it is
 //
@@ -12,8 +11,8 @@
 //	46701740605 with another type  a number of one network or exchange, or a name of digits
 //	ACME                           a name
 //
-// An international number is not taken for a national one, nor the other way round: rules of rewrite make one of the other. A
-// short code never begins with the code of a country.
+// A national number never equals an international one: rules of rewrite convert between them. The first digits of a short code
+// are never a country code.
 //
 // # Start reading
 //
@@ -27,11 +26,11 @@ import (
 	"pmg/sms/plan"
 )
 
-// Shortest is how many digits an international number has at least; a short code has fewer.
+// Shortest is the minimum number of digits in an international number; a short code has fewer.
 const Shortest = 7
 
-// dialled is how many digits an international number has at least behind 011, which national numbers of some countries begin
-// with, too.
+// dialled is the minimum number of digits in an international number after 011, because national numbers in some countries
+// also begin with 011.
 const dialled = 10
 
 // A Kind is the kind of number of an address.
@@ -45,7 +44,7 @@ const (
 	National
 	Short  // a short code
 	Within // a number within a network or an exchange
-	Name   // a sender's name, or another text that is no number
+	Name   // a sender's name, or another text that is not a number
 )
 
 // Types of number (3GPP TS 23.040 §9.1.2.5).
@@ -55,14 +54,14 @@ const (
 	typeNational      = 2
 )
 
-// A Number is the number that an address is. Its octets are those of the address.
+// A Number is the number of an address. Its octets are parts of the address.
 type Number struct {
 	written []byte // the digits without the prefix of international numbers, or the octets of a name
 	kind    Kind
-	zero    bool // a 0 is dialled before the national number
+	zero    bool // the national number is dialled with a leading 0
 }
 
-// Of returns the number of an address. It allocates nothing.
+// Of returns the number of an address. It does not allocate.
 func Of(a sms.Address) Number {
 	digits, plus := bytes.CutPrefix(a.Addr, []byte{'+'})
 	switch {
@@ -107,11 +106,10 @@ func withoutDialled(digits []byte) []byte {
 // Kind returns the kind of the number.
 func (n Number) Kind() Kind { return n.kind }
 
-// IsInternational reports whether the number has its country code, as far as that can be known. Only such
-// numbers have networks and prices.
+// IsInternational reports whether the number probably has its country code. Only such numbers have networks and prices.
 func (n Number) IsInternational() bool { return n.kind == International || n.kind == Untyped }
 
-// IsPerson reports whether the number may be that of a person: it is no short code, and no name.
+// IsPerson reports whether the number may belong to a person: it is neither a short code nor a name.
 func (n Number) IsPerson() bool { return n.IsInternational() || n.kind == National || n.kind == Within }
 
 // Digits returns the digits of a number: those of an international number without the dialled prefix, and
@@ -126,8 +124,8 @@ func (n Number) Digits() []byte {
 // Octets returns the result of Digits, or the octets of a name.
 func (n Number) Octets() []byte { return n.written }
 
-// String returns the number in the form in which it is stored and shown. Parse reads the form as the same
-// number: a national number has a 0 in front.
+// String returns the number in the form that is stored and shown. Parse reads it as the same number; a national number has a
+// leading 0.
 func (n Number) String() string {
 	if n.kind == National && !n.zero {
 		return "0" + string(n.written)
@@ -162,11 +160,11 @@ func (n Number) AppendKey(b []byte) []byte {
 // Key returns the key of AppendKey.
 func (n Number) Key() string { return string(n.AppendKey(nil)) }
 
-// compared is the number of digits of a national number that must match the end of an international one.
+// compared is the number of digits of a national number that must match the end of an international number.
 const compared = 7
 
 // MayBe reports whether two addresses may be the same number: they are equal, or one is national, and the other is
-// international and ends with it. Searches find messages by it.
+// international and ends with it. Searches for messages use it.
 func (n Number) MayBe(other Number) bool {
 	if n.kind == None || other.kind == None {
 		return false

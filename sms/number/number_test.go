@@ -144,9 +144,9 @@ func TestClean(t *testing.T) {
 	for text, want := range map[string]string{
 		"4512345678 4512345679": "two numbers", "46701740605 2026-11-01": "", "12345 2026-11-01": "more than a number",
 		"12345 01.11.2026": "more than a number", "12345 11/30/2026": "more than a number", "46701740605 5": "more than a number",
-		"46701740605,1": `"," is no digit`, "4670174o605": `"o" is no digit`, "+46 +47": `"+" is no digit`, "": "no digit", "+ -": "no digit",
+		"46701740605,1": `"," is not a digit`, "4670174o605": `"o" is not a digit`, "+46 +47": `"+" is not a digit`, "": "no digit", "+ -": "no digit",
 		"46\x0070": "U+0000", "46\u030170": "the invisible character U+0301", "46\xff": "octet 3 is not UTF-8",
-		"٤٦٧٠١": "is no digit", "46701740605;46701740606": `";"`,
+		"٤٦٧٠١": "is not a digit", "46701740605;46701740606": `";"`,
 	} {
 		if got, err := Clean(text); err == nil || !strings.Contains(err.Error(), want) || got != text {
 			t.Errorf("%q: %q, %v", text, got, err)

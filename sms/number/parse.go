@@ -11,19 +11,18 @@ import (
 	"pmg/sms"
 )
 
-// Clean returns a number, as people write or copy it, without characters that have no meaning: blanks of all kinds, the marks
-// - . / ( ) and their like, a (0) behind a country code, and characters that nobody sees, such as those which say that a text
-// runs from left to right. For a text with other characters, or with more than a number, Clean returns the
-// text with an error: it may be a name.
+// Clean returns a number, as people write or copy it, without meaningless characters: blanks of all kinds, punctuation such as
+// - . / ( ), a (0) after a country code, and invisible characters, such as marks of text direction. If a text has other
+// characters, or more than a number, Clean returns it with an error, because it may be a name.
 func Clean(text string) (string, error) {
-	if isDigits([]byte(strings.TrimPrefix(text, "+"))) { // nearly all texts are
+	if isDigits([]byte(strings.TrimPrefix(text, "+"))) { // almost all texts are
 		return text, nil
 	}
 	if trimmed := Trim(text); strings.HasPrefix(trimmed, "+") || strings.HasPrefix(trimmed, "00") {
 		text = strings.Replace(text, "(0)", "", 1) // as in +46 (0)70: the 0 is not dialled after the country code
 	}
 	digits := make([]byte, 0, len(text))
-	group, long, longest, apart := 0, 0, 0, false // group: digits without a mark between them
+	group, long, longest, apart := 0, 0, 0, false // group: consecutive digits
 	for at, c := range text {
 		switch {
 		case c >= '0' && c <= '9':
@@ -41,7 +40,7 @@ func Clean(text string) (string, error) {
 		case c == utf8.RuneError && !strings.HasPrefix(text[at:], string(utf8.RuneError)):
 			return text, fmt.Errorf("octet %d is not UTF-8", at+1)
 		default:
-			return text, fmt.Errorf("%s is no digit", Describe(c))
+			return text, fmt.Errorf("%s is not a digit", Describe(c))
 		}
 	}
 	switch n := len(strings.Trim(string(digits), "+")); {
@@ -55,10 +54,10 @@ func Clean(text string) (string, error) {
 	return string(digits), nil
 }
 
-// longestNumber is how many digits a number has at most (ITU-T E.164), with 011 in front.
+// longestNumber is the maximum number of digits (ITU-T E.164), with a leading 011.
 const longestNumber = 18
 
-// hasDate reports whether a day stands behind a number, such as 2026-11-01, 1.11.2026 or 11/01/2026.
+// hasDate reports whether a date follows a number, such as 2026-11-01, 1.11.2026 or 11/01/2026.
 func hasDate(text string) bool {
 	for i, field := range strings.Fields(text) {
 		parts := strings.FieldsFunc(field, func(c rune) bool { return c == '-' || c == '.' || c == '/' })
@@ -79,7 +78,7 @@ func hasDate(text string) bool {
 	return false
 }
 
-// Parse reads a number as people write or copy it: the result of Clean, without a type.
+// Parse parses a number as people write or copy it, without a type.
 func Parse(text string) (Number, error) {
 	digits, err := Clean(text)
 	if err != nil {
@@ -88,7 +87,7 @@ func Parse(text string) (Number, error) {
 	return Of(sms.Address{Addr: []byte(digits)}), nil
 }
 
-// Read reads a number as people write or copy it, or the name of a sender.
+// Read parses a number as people write or copy it, or the name of a sender.
 func Read(text string) Number {
 	n, err := Parse(text)
 	if err != nil {
@@ -102,7 +101,7 @@ func Trim(text string) string {
 	return strings.TrimFunc(text, func(c rune) bool { return unicode.IsSpace(c) || isInvisible(c) })
 }
 
-// Describe returns a character as errors show it: the character itself, or the code point of an invisible character.
+// Describe returns a character for errors: the character itself, or the code point if it is invisible.
 func Describe(c rune) string {
 	if unicode.IsGraphic(c) && c != ' ' && !unicode.IsSpace(c) && !unicode.Is(unicode.Mn, c) {
 		return fmt.Sprintf("%q", string(c))
@@ -115,5 +114,5 @@ func isSeparator(c rune) bool {
 	return strings.ContainsRune("-./()\u2010\u2011\u2012\u2013\u2212", c) || c == '\t' || unicode.Is(unicode.Zs, c)
 }
 
-// isInvisible reports whether a character is invisible: it controls how the text around it is set.
+// isInvisible reports whether a character is invisible, such as a mark of text direction.
 func isInvisible(c rune) bool { return unicode.Is(unicode.Cf, c) }

@@ -71,7 +71,7 @@ func (t *Table[T]) All(f func(Prefix, T) bool) {
 	}
 }
 
-// Find returns the value of a number's longest prefix for which takes returns true. It allocates nothing.
+// Find returns the value of a number's longest prefix for which takes returns true. It does not allocate.
 func (t *Table[T]) Find(n Number, takes func(T) bool) (v T, ok bool) {
 	octets := n.Octets()
 	for _, length := range t.lengths {

@@ -17,7 +17,7 @@ import (
 	"pmg/internal/wholefile"
 )
 
-// MaxChanges is how many numbers the journal of a list may be about.
+// MaxChanges is the maximum number of numbers in the journal of a list.
 const MaxChanges = 2_000_000
 
 // changes are the numbers that the journal adds to a list or removes from it, whatever the list's file
@@ -81,8 +81,8 @@ func (c *changes) set(e *entry, on bool) bool {
 	return true
 }
 
-// replace takes over the contents of a new journal that has replaced the one that was read. A concurrent
-// look-up uses the old or the new contents.
+// replace takes over the contents of a journal that has replaced the one that was read. Concurrent look-ups use the old or the
+// new contents.
 func (c *changes) replace(by *changes) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -92,7 +92,8 @@ func (c *changes) replace(by *changes) {
 	c.info, c.offset, c.lines, c.problem = by.info, by.offset, by.lines, by.problem
 }
 
-// read reads the lines that others have appended since the last call. It returns an error for lines that cannot be read.
+// read reads the lines that other processes have appended since the last call. It returns an error for lines that cannot be
+// read.
 func (c *changes) read() error {
 	c.reading.Lock()
 	defer c.reading.Unlock()
@@ -121,15 +122,15 @@ func (c *changes) read() error {
 	return nil
 }
 
-// isDamaged reports whether a line of the journal cannot be read. The others are in force.
+// isDamaged reports whether a line of the journal cannot be read. The other lines are in force.
 func (c *changes) isDamaged() bool {
 	c.reading.Lock()
 	defer c.reading.Unlock()
 	return c.problem != ""
 }
 
-// catchUp reads the whole lines after offset. An incomplete line was written by a process that was killed
-// before its Add returned.
+// catchUp reads the complete lines after offset. An incomplete line was written by a process that was killed before its Add
+// returned.
 func (c *changes) catchUp(f *os.File) error {
 	info, err := f.Stat()
 	if err != nil {
@@ -147,7 +148,7 @@ func (c *changes) catchUp(f *os.File) error {
 	return c.follow(f)
 }
 
-// follow reads the whole lines behind offset.
+// follow reads the complete lines after offset.
 func (c *changes) follow(f *os.File) error {
 	if _, err := f.Seek(c.offset, io.SeekStart); err != nil {
 		return err
@@ -172,7 +173,7 @@ func (c *changes) follow(f *os.File) error {
 	}
 }
 
-// takes records the change of a line. It reports false for an invalid line.
+// takes applies the change of a line. It reports false for an invalid line.
 func (c *changes) takes(line []byte) bool {
 	if len(line) < 2 || line[0] != '+' && line[0] != '-' {
 		return len(line) == 0
@@ -206,9 +207,9 @@ func (c *changes) write(sign byte, all []entry, needed func(*entry) bool) (n int
 		return 0, nil
 	}
 	if c.count.Load()+int64(n) > MaxChanges {
-		return 0, fmt.Errorf("%s is about %d numbers, the most that there may be: move them to the list", c.path, c.count.Load())
+		return 0, fmt.Errorf("%s has %d numbers, which is the maximum: move them to the list", c.path, c.count.Load())
 	}
-	if err := f.Truncate(c.offset); err != nil { // the part of a line
+	if err := f.Truncate(c.offset); err != nil { // removes an incomplete line
 		return 0, err
 	}
 	if _, err = f.WriteAt(lines, c.offset); err == nil {
@@ -223,7 +224,7 @@ func (c *changes) write(sign byte, all []entry, needed func(*entry) bool) (n int
 	return n, err
 }
 
-// manyLines is how many lines that say nothing any more are never removed.
+// manyLines is the number of outdated lines below which the journal is not compacted.
 const manyLines = 1000
 
 // compact replaces the journal, which this process has locked, by a journal with one line for each number. If
@@ -300,8 +301,8 @@ func lock(f *os.File) error {
 	}
 }
 
-// create makes a journal, with the owner and the mode of the list, so that the gateway can write to the
-// journal also if root has created it.
+// create creates a journal with the owner and the mode of the list, so that the gateway can write to a journal that root has
+// created.
 func (c *changes) create(path string) (*os.File, error) {
 	info, err := os.Stat(c.list)
 	if err != nil {

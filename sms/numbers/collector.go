@@ -12,9 +12,9 @@ import (
 type collector struct {
 	keys []uint64
 	runs []sortedset.Run[struct{}] // the differences of sorted numbers, as varints
-	run  []byte                    // room for one
+	run  []byte                    // buffer for a run
 	n    int
-	rest func() // gives up the processor for a moment
+	rest func() // yields the processor for a moment
 }
 
 func (c *collector) add(key uint64) {

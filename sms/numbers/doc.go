@@ -1,5 +1,5 @@
-// Package numbers holds registers of numbers in memory: who has opted out, who is blocked, which senders are registered. A
-// register is a text file of up to 10,000,000 entries, which other programs may replace while it is in use.
+// Package numbers keeps registers of numbers in memory: opted-out numbers, blocked numbers, registered senders. A register is
+// a text file of up to 10,000,000 entries, which other programs may replace while it is in use.
 //
 // # File
 //

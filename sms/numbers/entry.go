@@ -11,22 +11,22 @@ import (
 )
 
 const (
-	maxDigits = 17  // digits of a number that is stored as a number; a longer one is stored as a name
-	maxName   = 128 // octets of an entry
-	maxSender = 20  // characters of a sender's name: SMPP has no more
-	someName  = 6   // digits that a sender's name has at most, in addition to letters
-	leading   = 1   // before the digits of a number, because 0046 is not 46
+	maxDigits = 17  // maximum digits of a number that is stored as a number; a longer one is stored as a name
+	maxName   = 128 // maximum octets of an entry
+	maxSender = 20  // maximum characters of a sender's name, as in SMPP
+	someName  = 6   // maximum digits of a sender's name, in addition to letters
+	leading   = 1   // is put before the digits of a number, because 0046 is not 46
 	lengths   = 32  // a prefix is stored as its first maxDigits digits, times lengths, plus its length
 	cut       = '*' // ends a prefix
 )
 
-// The ways in which an entry is wrong.
+// Errors of entries.
 var (
 	errNothing = errors.New("there is no number before the '*': that would be every number")
 	errLong    = errors.New("it is longer than 20 characters")
 	errLetters = errors.New("it has a letter among the digits of a number")
-	errPlus    = errors.New("it has a '+' that is not in front of a number")
-	errStar    = errors.New("it has a '*' that is not at its end")
+	errPlus    = errors.New("a '+' is allowed only in front of a number")
+	errStar    = errors.New("a '*' is allowed only at the end")
 	errNUL     = errors.New("it has a NUL, so the file is not text")
 	errControl = errors.New("it has a control character")
 	errUTF8    = errors.New("it is not UTF-8")
@@ -35,7 +35,7 @@ var (
 
 // An entry is a number, a prefix or a name in the form for comparison.
 type entry struct {
-	number uint64 // the kind of the prefix in front, and the digits; 0: the entry is a name
+	number uint64 // leading, followed by the digits; 0: the entry is a name
 	lead   uint64 // the first maxDigits digits, padded with zeros
 	digits int    // number of digits in lead, without padding
 	name   []byte // in capitals, or the digits of a long number; empty: the entry is a number
@@ -85,7 +85,7 @@ func addressOf(n number.Number, room *[maxName]byte) (e entry, ok bool) {
 	case number.None:
 		return entry{}, false
 	case number.Name:
-		if c := n.Octets()[0]; c == '+' || c >= '0' && c <= '9' { // with blanks between the digits
+		if c := n.Octets()[0]; c == '+' || c >= '0' && c <= '9' { // a number with blanks between the digits
 			if typed := number.Read(string(n.Octets())); typed.Kind() != number.Name {
 				return addressOf(typed, room)
 			}
@@ -111,9 +111,9 @@ func parse(s []byte, room *[maxName]byte) (e entry, err error) {
 	return e, err
 }
 
-// lineOf makes an entry of a line without the star of a prefix.
+// lineOf makes an entry of a line without the '*' of a prefix.
 func lineOf(s []byte, prefix bool, room *[maxName]byte) (entry, error) {
-	n := number.Of(sms.Address{Addr: s}) // nearly all lines are numbers
+	n := number.Of(sms.Address{Addr: s}) // almost all lines are numbers
 	if n.Kind() == number.None {
 		return entry{}, errNothing
 	}
@@ -122,7 +122,7 @@ func lineOf(s []byte, prefix bool, room *[maxName]byte) (entry, error) {
 		if wrong != nil {
 			e, err := nameOf(s, room)
 			if errors.Is(err, errNumber) {
-				err = wrong // says more
+				err = wrong // the more exact error
 			}
 			return e, err
 		}
@@ -168,7 +168,7 @@ func nameOf(s []byte, room *[maxName]byte) (e entry, err error) {
 	return entry{name: number.AppendName(room[:0], s)}, nil
 }
 
-// forbidden returns why a character, of so many octets, cannot be in an entry.
+// forbidden returns the reason why a character of size octets cannot be in an entry, nil if it can.
 func forbidden(c rune, size int) error {
 	switch {
 	case c == 0:
@@ -183,7 +183,7 @@ func forbidden(c rune, size int) error {
 	return nil
 }
 
-// appendTo appends the entry as a line of the journal contains it.
+// appendTo appends the entry in the form of the journal.
 func (e *entry) appendTo(line []byte) []byte {
 	if e.number == 0 {
 		return append(line, e.name...)

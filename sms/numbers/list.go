@@ -46,7 +46,7 @@ func Open(path string) (*List, error) {
 // Path returns the name of the list's file.
 func (l *List) Path() string { return l.file.Path() }
 
-// Has reports whether a number, or the name of a sender, is on the list. It allocates nothing and reads no file.
+// Has reports whether a number, or the name of a sender, is on the list. It neither allocates nor reads a file.
 //
 // A number that is national only by its type is found with a 0 in front, as people write it, and without the
 // 0, as an SMSC may have written it into the journal.
@@ -75,17 +75,17 @@ func (l *List) has(e *entry) bool {
 // Hit counts a message that the list has decided about.
 func (l *List) Hit() { l.hits.Add(1) }
 
-// Status is how a list is.
+// Status is the state of a list.
 type Status struct {
-	Entries int   // of the file
-	Added   int64 // numbers that the journal adds, and removes
+	Entries int   // entries of the file
+	Added   int64 // numbers that the journal adds, and that it removes
 	Removed int64
 	Octets  int
 	Hits    int64
 	textfile.Condition
 }
 
-// Status returns how the list is.
+// Status returns the state of the list.
 func (l *List) Status() Status {
 	c := l.file.InForce().Counts
 	s := Status{
@@ -102,12 +102,12 @@ func (l *List) Refresh(now time.Time) (reloaded bool, err error) {
 	return l.file.Refresh(now, l.changes.read())
 }
 
-// Add adds numbers or names of senders to the list, whatever the file contains. It returns the number of
-// those added, after the changes are on the disk.
+// Add adds numbers or names of senders to the list, even if the file lacks them. It returns the number of added ones, after
+// the changes are on the disk.
 func (l *List) Add(addresses ...string) (int, error) { return l.change('+', addresses) }
 
-// Remove removes numbers or names of senders from the list, whatever the file contains. Those that are not on
-// the list stay unrecorded.
+// Remove removes numbers or names of senders from the list, even if the file has them. It ignores those that are not on the
+// list.
 func (l *List) Remove(addresses ...string) (int, error) { return l.change('-', addresses) }
 
 func (l *List) change(sign byte, addresses []string) (int, error) {
@@ -128,7 +128,7 @@ func (l *List) change(sign byte, addresses []string) (int, error) {
 	n, err := l.changes.write(sign, all, func(e *entry) bool {
 		on, known := l.changes.find(e)
 		if sign == '+' {
-			return !on // also a number that the file contains, because another file may replace the file
+			return !on // even if the file has the number, because another file may replace it
 		}
 		return on || !known && l.file.InForce().has(e)
 	})
@@ -139,4 +139,4 @@ func (l *List) change(sign byte, addresses []string) (int, error) {
 }
 
 // errPrefix is the error of a prefix in the journal.
-var errPrefix = errors.New("it is a prefix: write prefixes into the file")
+var errPrefix = errors.New("prefixes must be in the file")

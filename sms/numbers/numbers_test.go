@@ -66,7 +66,7 @@ func TestBadFiles(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
 		"letter O in a number":   {"46701\n4670174o605\n", `:2: cannot read "4670174o605": it has a letter among the digits`},
 		"letter behind a +":      {"+46x\n", ":1: cannot read"},
-		"a star within":          {"46*7\n", "a '*' that is not at its end"},
+		"a star within":          {"46*7\n", "a '*' is allowed only at the end"},
 		"everything":             {"*\n", "that would be every number"},
 		"marks alone":            {"--\n", "no number"},
 		"a NUL":                  {"46701\x00\n", "it has a NUL"},
@@ -74,7 +74,7 @@ func TestBadFiles(t *testing.T) {
 		"control":                {"4670\x01\n", "control character"},
 		"a tab in a name":        {"ACME\nA\tB\n", ":2: cannot read \"A\\tB\": it has a control character"},
 		"not ASCII":              {"Gr\xf6\xdfe\n", "not UTF-8"},
-		"+ and a name":           {"+ACME\n", "a '+' that"},
+		"+ and a name":           {"+ACME\n", "a '+' is allowed"},
 		"a long name":            {"ABCDEFGHIJKLMNOPQRSTU\n", "longer than 20"},
 		"a long number":          {"123456789012345678901\n", "longer than 20"},
 		"a very long entry":      {strings.Repeat("7", 100) + "\n", "longer than 20"},
@@ -83,15 +83,15 @@ func TestBadFiles(t *testing.T) {
 		"a number and a day":     {"46701740605 2026-11-01\n", ":1: cannot read \"46701740605 2026-11-01\": there "},
 		"a short one and a day":  {"4670174 1.11.2026\n", "there is more than a number"},
 		"two numbers":            {"4512345678 4512345679\n", "there are two numbers"},
-		"two, with a comma":      {"46701740605, 46701740606\n", ":1: it has 2 columns, and its first line does not say what they are: write a line such as number,note"},
+		"two, with a comma":      {"46701740605, 46701740606\n", ":1: it has 2 columns, but its first line is not a header: write a line such as number,note"},
 		"two, with a slash":      {"46701740605/46701740606\n", "there are two numbers"},
 		"two, with a tab":        {"46\n4512345\t4512346\n", ":2: cannot read \"4512345\\t4512346\": there are two numbers"},
 		"two, with a semicolon":  {"46701;46702\n", ":1: it has 2 columns"},
 		"two, later":             {"46701\n46702,46703\n", ":2: cannot read \"46702,46703\": it has 2 fields"},
-		"two with a plus":        {"+4512345678 +4512345679\n", "\"+\" is no digit"},
+		"two with a plus":        {"+4512345678 +4512345679\n", "\"+\" is not a digit"},
 		"a number and a count":   {"46701740605 17\n", "there is more than a number"},
 		"a range":                {"46701740600-46701740699\n", "there are two numbers"},
-		"several":                {"x*y\nz*z\n46\n*\n", ":1: cannot read \"x*y\": it has a '*' that is not at its end; 2 more lines"},
+		"several":                {"x*y\nz*z\n46\n*\n", ":1: cannot read \"x*y\": a '*' is allowed only at the end; 2 more lines"},
 	} {
 		_, err := Open(write(t, c.text))
 		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "list.txt:") {

@@ -11,13 +11,13 @@ import (
 	"pmg/internal/textfile"
 )
 
-// What a file may have.
+// Limits of a file.
 const (
 	MaxEntries = 10_000_000 // numbers and prefixes
 	MaxNames   = 1_000_000
 )
 
-// kind says that files are lists.
+// kind is the kind of the files.
 var kind = textfile.Kind{Name: "list", Check: "pmg list check"}
 
 // ReadFile reads a file. If lines cannot be read, the error is *textfile.Problems, and the table has the other lines.
@@ -41,7 +41,7 @@ func read(from io.Reader, name string) (*Table, error) {
 	return t, nil
 }
 
-// Form returns how tables of numbers are read.
+// Form returns the form of tables of numbers.
 func Form() *sheet.Form {
 	return &sheet.Form{
 		Wanted: []string{sheet.Number, sheet.Prefix, country, split}, Spelled: spelled, Beside: beside, Only: sheet.Number,
@@ -53,7 +53,7 @@ func Form() *sheet.Form {
 // another column is an error.
 func CellOf(row *sheet.Row) (cell []byte, isPrefix bool, err error) {
 	if c := row.Get(country); len(c) > 0 && (c[0] == '+' || c[0] >= '0' && c[0] <= '9') {
-		err = fmt.Errorf("%.10q may be a part of the number: write both in one, such as +46701740605", c)
+		err = fmt.Errorf("%.10q may be a part of the number: write both in one column, such as +46701740605", c)
 		return nil, false, sheet.In(country, err)
 	}
 	column := sheet.Number
@@ -66,13 +66,13 @@ func CellOf(row *sheet.Row) (cell []byte, isPrefix bool, err error) {
 	return cell, isPrefix, nil
 }
 
-// Columns that only lists have.
+// Columns that exist only in lists.
 const (
-	country = "country" // name of the country; a country code would be a part of the number
+	country = "country" // name of the country; a country code would belong to the number
 	split   = "country code"
 )
 
-// spelled are the names of columns. The first line of a list with one column may be one of these names.
+// spelled are the names of columns. The first line of a list with one column may be such a name.
 var spelled = map[string]string{
 	"number": sheet.Number, "numbers": sheet.Number, "msisdn": sheet.Number, "msisdns": sheet.Number, "phonenumber": sheet.Number,
 	"phonenumbers": sheet.Number, "mobilenumber": sheet.Number, "mobilenumbers": sheet.Number, "telephonenumber": sheet.Number,
@@ -81,7 +81,7 @@ var spelled = map[string]string{
 	"prefix": sheet.Prefix, "prefixes": sheet.Prefix, "e164prefix": sheet.Prefix, "numberprefix": sheet.Prefix,
 }
 
-// beside are names of columns that could also be names of senders: they count as columns only if there are several columns.
+// beside are names of columns that could also be names of senders: they are columns only if there are several columns.
 var beside = map[string]string{
 	"phone": sheet.Number, "phoneno": sheet.Number, "telephone": sheet.Number, "tel": sheet.Number, "mobile": sheet.Number,
 	"mobileno": sheet.Number, "mobilephone": sheet.Number, "cell": sheet.Number, "cellphone": sheet.Number,
@@ -91,7 +91,7 @@ var beside = map[string]string{
 	"areacode": split, "ndc": split,
 }
 
-// missing returns the error of the columns, nil if they are valid.
+// missing returns the error of invalid columns, nil if they are valid.
 func missing(columns []string) error {
 	has := func(name string) bool { return slices.Contains(columns, name) }
 	switch {

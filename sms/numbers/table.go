@@ -18,13 +18,13 @@ type Counts struct {
 	Lines      int // number of lines, including comments and empty lines
 	Numbers    int
 	Prefixes   int
-	Names      int // of senders, with prefixes of names
+	Names      int // names of senders, and prefixes of names
 	Duplicates int // entries that occur more than once
 	Covered    int // prefixes that begin with another prefix of the table
-	Octets     int // of memory
+	Octets     int // octets of memory
 }
 
-// Entries returns how many entries the table has.
+// Entries returns the number of entries.
 func (c *Counts) Entries() int { return c.Numbers + c.Prefixes + c.Names }
 
 // has reports whether an address is in the table.
@@ -45,7 +45,7 @@ func (t *Table) hasPrefixOf(e *entry) bool {
 	return ok && covers(key, e.lead*lengths+uint64(e.digits))
 }
 
-// covers reports whether the prefix key is the beginning of the prefix, or number, other.
+// covers reports whether the prefix key is a prefix of other, which is a prefix or a number.
 func covers(key, other uint64) bool {
 	n := key % lengths
 	unit := powers[maxDigits-n]

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// words are sorted names.
+// words are names, sorted after sort.
 type words struct {
 	all []byte
 	at  []uint32 // offsets of the words in all; a word ends where the next begins
@@ -45,7 +45,7 @@ func (w *words) hasPrefixOf(name []byte) bool {
 	return false
 }
 
-// add appends a name in any order; sort follows.
+// add appends a name, in any order; sort must follow.
 func (w *words) add(name []byte) {
 	w.at = append(w.at, uint32(len(w.all)))
 	w.all = append(w.all, name...)

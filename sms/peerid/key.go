@@ -20,7 +20,7 @@ const (
 
 var relationNames = [relations]string{"same", "decimal", "hexadecimal"}
 
-// String returns the relation's name in the configuration: how receipts have the id.
+// String returns the relation's name in the configuration: the form of ids in receipts.
 func (r Relation) String() string {
 	if r < relations {
 		return relationNames[r]
@@ -41,17 +41,16 @@ func ParseRelation(name string) (Relation, bool) {
 	return Same, false
 }
 
-// MaxLen is the length of the longest id that fits into SMPP's field. Longer ids are compared unchanged.
+// MaxLen is the maximum length of an id in SMPP's field. Longer ids are compared unchanged.
 const MaxLen = 64
 
-// AppendKey appends the key of an id to dst: with Same, the key of an id as it stands;
-// with another relation, the key of the answer that a receipt with this id belongs to. It
-// reports false if no answer can have this relation to the id, and for an empty id.
+// AppendKey appends the key of an id to dst: with Same, the key of the unchanged id; with another relation, the key of the
+// answer that a receipt with this id belongs to. It reports false if no answer can have this relation to the id, and for an
+// empty id.
 //
-// An id that may be a hexadecimal number in one letter case has a key of small letters
-// without leading zeros, and so may a UUID, whose dashes and braces do not matter. One of other hexadecimal digits and dashes has
-// a key of small letters. Other ids are their own keys, because in some SMSCs' ids capital and small
-// letters are different digits. Blanks around an id do not matter.
+// The key of a hexadecimal number in one letter case is in lower case without leading zeros. So is the key of a UUID, without
+// dashes and braces. The key of other hexadecimal digits with dashes is in lower case. Other ids are their own keys, because
+// some SMSCs use upper and lower case as different digits. Blanks around an id are ignored.
 func AppendKey(dst, id []byte, r Relation) ([]byte, bool) {
 	if id = trimmed(id); len(id) == 0 {
 		return dst, false
@@ -126,12 +125,12 @@ func appendUUID(dst, id []byte) []byte {
 	return appendFolded(dst, digits[:])
 }
 
-// leastUUID is the least number of digits of a UUID without leading zeros, for all but one UUID in 2³².
-// Numbers have fewer digits.
+// leastUUID is the minimum number of digits in a UUID without leading zeros, except for one UUID in 2³². Numbers have fewer
+// digits.
 const leastUUID = 24
 
-// OlderKey returns the key that earlier versions, in which the dashes of UUIDs mattered, made for an id with
-// this key: with dashes. It reports false if the id is no UUID.
+// OlderKey returns the key that earlier versions, which kept the dashes of UUIDs, made for an id with this key. It reports
+// false if the id is not a UUID.
 func OlderKey(key []byte) (older []byte, ok bool) {
 	if len(key) < leastUUID || len(key) > 32 || !isHex(key) {
 		return nil, false
@@ -160,7 +159,7 @@ func isFoldable(id []byte) bool {
 	return !small || !capital
 }
 
-// number reads an id to the base of 10 or 16. A number has up to 64 bits: longer ids are not numbers.
+// number parses an id in base 10 or 16. A number has up to 64 bits: longer ids are not numbers.
 func number(id []byte, base uint64) (n uint64, ok bool) {
 	if len(id) > MaxLen || !isHex(id) {
 		return 0, false

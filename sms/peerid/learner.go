@@ -19,30 +19,30 @@ type Learner struct {
 	answers, receipts side
 	proved            bool // an id with letters came in an answer and in a receipt
 	fixed             bool
-	is                Relation // if fixed
+	is                Relation // relation, if fixed
 }
 
 // A side is the knowledge about the ids in answers, or in receipts.
 type side struct {
 	letters uint8 // ids with hexadecimal letters, up to several
-	digits  uint8 // ids without, since the last one with letters, up to changed
-	weight  uint8 // of those
-	dense   uint8 // ids with letters, up to certain, with no more than certain without between two of them
+	digits  uint8 // ids without letters since the last one with letters, up to changed
+	weight  uint8 // weight of the ids without letters
+	dense   uint8 // ids with letters, up to certain, with at most certain ids without letters between two of them
 	longest uint8 // digits of the longest id
-	others  bool  // ids that are no numbers have come
+	others  bool  // some ids are not numbers
 	any     bool
-	last    uint64 // the id that came last, if any
+	last    uint64 // latest id, if any
 }
 
 const (
-	// certain is the least number of ids without letters after which the form is certain. Of hexadecimal numbers that are
-	// counted, at most ten in a row have no letters.
+	// certain is the weight of ids without letters after which the form is certain. Of consecutive hexadecimal numbers at most
+	// ten have no letters.
 	certain = 16
 	// weightOfLong is the weight of an id of longID digits, which rarely has no letter by chance. A wrong reading of such an id
 	// is rarely another message's id.
 	weightOfLong = 4
 	longID       = 8
-	// several is how many ids have letters until the forms may differ.
+	// several is the number of ids with letters after which the forms may differ.
 	several = 4
 	// changed is the number of consecutive ids without letters after which earlier ids with letters are forgotten
 	changed = 64
@@ -76,9 +76,9 @@ func (l *Learner) HasNoNumbers() bool {
 		l.receipts.digits == 0
 }
 
-// A Stage summarizes what a Learner knows. It changes rarely, so that a Learner can be stored with each change.
+// A Stage is a summary of a Learner's knowledge. It changes rarely, so that a Learner can be stored at each change.
 type Stage struct {
-	answers, receipts      [2]uint8 // ids with letters; what those without weigh, where none had any
+	answers, receipts      [2]uint8 // ids with letters; without any, the weight of ids without letters
 	dense, longest, others uint8
 	proved                 bool
 }
@@ -126,7 +126,7 @@ func (l *Learner) Proves(id []byte) {
 	case !ok || l.fixed:
 	case letters:
 		l.proved = true
-	case digits >= longID: // no accident: what has come with letters was not of this peer's form
+	case digits >= longID: // not by chance: earlier ids with letters did not have this peer's form
 		l.receipts.dense = 0
 	}
 }
@@ -241,7 +241,7 @@ func Read(b []byte) (l Learner, ok bool) {
 	return l, true
 }
 
-// most returns how many digits a number of 64 bits has at most, in hexadecimal or in decimal.
+// most returns the maximum number of digits in a number of 64 bits, in hexadecimal or decimal.
 func most(letters bool) int {
 	if letters {
 		return 16

@@ -1,8 +1,8 @@
 // Package plan finds international numbers that cannot exist: no country has their first digits, or their
 // length differs from that of all numbers of their country.
 //
-// It does not know which ranges of numbers a country has given out, because these change every week, and a number of a range that
-// is newer than the program would be refused. Lengths change once in years.
+// It does not check the ranges that a country has assigned, because these change every week, and a number in a new range would
+// be refused. Lengths change once in years.
 //
 // # Start reading
 //
@@ -35,14 +35,14 @@ func Refuses(number []byte) string {
 	case p.has(national):
 		return ""
 	case p == 0:
-		return fmt.Sprintf("begins with %s, and no country code does", number[:max(at, 1)])
+		return fmt.Sprintf("begins with %s, which is not a country code", number[:max(at, 1)])
 	case !p.hasLength(len(national)):
-		return fmt.Sprintf("has %d digits behind country code %d, where there must be %s", len(national), code, p.lengths())
+		return fmt.Sprintf("has %d digits after country code %d, which needs %s", len(national), code, p.lengths())
 	}
-	return fmt.Sprintf("has a 0 behind country code %d, which is dialled within the country alone", code)
+	return fmt.Sprintf("has a 0 after country code %d, which is dialled only within the country", code)
 }
 
-// Exists reports whether an international number, in digits with its country code, can exist. It allocates nothing.
+// Exists reports whether an international number, in digits with its country code, can exist. It does not allocate.
 func Exists(number []byte) bool {
 	if !isDigits(number) {
 		return false

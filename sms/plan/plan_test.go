@@ -25,7 +25,7 @@ func TestTableIsFresh(t *testing.T) {
 	made := map[int]plan{}
 	for _, region := range all.GetMetadata() {
 		code := int(region.GetCountryCode())
-		if region.GetId() == phonenumbers.GetRegionCodeForCountryCode(code) { // whose lengths those of its neighbours are, too
+		if region.GetId() == phonenumbers.GetRegionCodeForCountryCode(code) { // countries with the same code have the same lengths
 			for _, n := range region.GetGeneralDesc().GetPossibleLength() {
 				made[code] |= 1 << n
 			}
@@ -47,7 +47,11 @@ func TestTableIsFresh(t *testing.T) {
 				bits = append(bits, fmt.Sprint("1<<", n))
 			}
 		}
-		fmt.Fprintf(&text, "%s, // %s\n", strings.Join(bits, " | "), phonenumbers.GetRegionCodeForCountryCode(code))
+		country := phonenumbers.GetRegionCodeForCountryCode(code)
+		if country == "001" { // UN M.49: the world
+			country = "no country"
+		}
+		fmt.Fprintf(&text, "%s, // %s\n", strings.Join(bits, " | "), country)
 	}
 	text.WriteString("}\n")
 	source, err := format.Source([]byte(text.String()))
@@ -95,22 +99,22 @@ func TestRefuses(t *testing.T) {
 		"390612345678":                 "", // a fixed line in Rome, where the 0 belongs to the number
 		"12125550100":                  "",
 		"883510000000000":              "",
-		"460701740605":                 "has a 0 behind country code 46, which is dialled within the country alone",
-		"4670":                         "has 2 digits behind country code 46, where there must be 6 to 10 or 12",
-		"1212555010":                   "has 9 digits behind country code 1, where there must be 10",
-		"121255501000":                 "has 11 digits behind country code 1, where there must be 10",
-		"46":                           "has 0 digits behind country code 46, where there must be 6 to 10 or 12",
+		"460701740605":                 "has a 0 after country code 46, which is dialled only within the country",
+		"4670":                         "has 2 digits after country code 46, which needs 6 to 10 or 12",
+		"1212555010":                   "has 9 digits after country code 1, which needs 10",
+		"121255501000":                 "has 11 digits after country code 1, which needs 10",
+		"46":                           "has 0 digits after country code 46, which needs 6 to 10 or 12",
 		"":                             "must be digits",
-		"0":                            "begins with 0, and no country code does",
-		"0046701740605":                "begins with 0, and no country code does",
-		"999123456789":                 "begins with 999, and no country code does",
-		"21":                           "begins with 21, and no country code does",
+		"0":                            "begins with 0, which is not a country code",
+		"0046701740605":                "begins with 0, which is not a country code",
+		"999123456789":                 "begins with 999, which is not a country code",
+		"21":                           "begins with 21, which is not a country code",
 		"+46701740605":                 "must be digits",
 		"4x":                           "must be digits",
 		"46701740605x":                 "must be digits",
 		"4670174\x006":                 "must be digits",
-		"99912345678901234":            "begins with 999, and no country code does",
-		"46" + strings.Repeat("7", 62): "has 62 digits behind country code 46, where there must be 6 to 10 or 12",
+		"99912345678901234":            "begins with 999, which is not a country code",
+		"46" + strings.Repeat("7", 62): "has 62 digits after country code 46, which needs 6 to 10 or 12",
 	} {
 		if got := Refuses([]byte(number)); got != want {
 			t.Errorf("%s: %q, want %q", number, got, want)
@@ -130,7 +134,7 @@ func TestOracle(t *testing.T) {
 			digits[i] = byte('0' + random.IntN(10))
 		}
 		got := Refuses(digits)
-		if want := isPossible(t, digits); (got == "") != want && !strings.Contains(got, "has a 0 behind") {
+		if want := isPossible(t, digits); (got == "") != want && !strings.Contains(got, "has a 0 after") {
 			t.Fatalf("%s: %q, want %t", digits, got, want)
 		}
 	}

@@ -36,13 +36,13 @@ import (
 	"pmg/sms/number"
 )
 
-// MaxRows is how many rows a file may have.
+// MaxRows is the maximum number of rows in a file.
 const MaxRows = 1_000_000
 
 // MaxPrice is the highest price of a short message.
 const MaxPrice sms.Money = 1_000_000 * 1_000_000
 
-// A List is the prices of a file. It does not change, so that it is safe for concurrent use.
+// A List contains the prices of a file. It does not change, so that it is safe for concurrent use.
 type List struct {
 	Counts
 	First []string // the first prices, as they were parsed
@@ -63,15 +63,15 @@ func (l *List) HasNetwork(n sms.Network) bool {
 	return len(l.networks[n])+len(l.networks[n.Country()]) > 0
 }
 
-// An entry is a price from a time on, in Unix nanoseconds. Of several entries the last come first.
+// An entry is a price from a time on, in Unix nanoseconds. In a list of entries the latest comes first.
 type entry struct {
 	from  int64
 	price sms.Money
 	line  int
 }
 
-// Of returns the price of a short message to a number of a network at a time of the wall clock. It reports
-// false if the list has no price. It allocates nothing.
+// Of returns the price of a short message to a number of a network, at a time of the wall clock. It reports false if the list
+// has no price. It does not allocate.
 func (l *List) Of(to number.Number, network sms.Network, now int64) (sms.Money, bool) {
 	valid := func(all []entry) bool {
 		_, ok := at(all, now)
@@ -99,16 +99,16 @@ func at(all []entry, now int64) (sms.Money, bool) {
 	return 0, false
 }
 
-// kind says that files are lists of prices.
+// kind is the kind of the files.
 var kind = textfile.Kind{Name: "prices", Check: "pmg price check"}
 
-// Options say how a file is read.
+// Options are the options of reading a file.
 type Options struct {
 	Currency string
 	Columns  []string // meaning of the columns; empty: the header names the columns
 	Charset  string   // sheet.Latin1, or UTF-8
 	Dates    string   // format of the days, such as DD/MM/YYYY; empty: 2026-12-01 or 01.12.2026
-	Round    bool     // prices with more than six digits behind the point are rounded
+	Round    bool     // prices with more than six decimals are rounded
 }
 
 // ReadFile reads a file of prices. If rows cannot be read, the error is *textfile.Problems.
@@ -126,7 +126,7 @@ func wanted() []string {
 // CheckColumns returns the error of columns that an option names, nil if the columns are valid.
 func CheckColumns(columns []string) error { return sheet.CheckColumns(columns, wanted(), missing) }
 
-// missing returns which column is missing, nil if none is.
+// missing returns an error if a column is missing.
 func missing(columns []string) error {
 	has := func(name string) bool { return slices.Contains(columns, name) }
 	switch {
@@ -135,7 +135,7 @@ func missing(columns []string) error {
 	case !has(sheet.For) && !has(sheet.Network) && !has(sheet.MCC) && !has(sheet.Prefix):
 		return errors.New("there must be a column mcc, network (MCC and MNC together), prefix or for")
 	case has(sheet.For) && (has(sheet.Network) || has(sheet.MCC) || has(sheet.Prefix)):
-		return errors.New("there is a column for, and another one that says what a price is for: ignore one of them")
+		return errors.New("there is a column for, and another column with the same purpose: ignore one of them")
 	}
 	return sheet.CheckNetwork(columns)
 }
@@ -148,7 +148,7 @@ func withoutHeader(n int) []string {
 	return []string{sheet.For, sheet.Price, sheet.ValidFrom}
 }
 
-// A reader makes prices of the rows of a file.
+// A reader makes prices from the rows of a file.
 type reader struct {
 	list    *List
 	options Options
@@ -169,7 +169,7 @@ func read(from io.Reader, name string, o Options) (*List, error) {
 		return nil, err
 	}
 	if h.Currency != "" && h.Currency != o.Currency {
-		p.Add(1, "its header says that the prices are in %s, and the currency of the list is %s", h.Currency, o.Currency)
+		p.Add(1, "its prices are in %s according to the header, but the currency of the list is %s", h.Currency, o.Currency)
 	}
 	if p.Total > 0 {
 		return l, p
@@ -185,7 +185,7 @@ func (r *reader) row(row *sheet.Row) error {
 	}
 	if currency := string(row.Get(sheet.Currency)); row.Has(sheet.Currency) && currency != r.options.Currency {
 		return sheet.In(
-			sheet.Currency, fmt.Errorf("its currency is %.10q, and that of the list is %s", currency, r.options.Currency),
+			sheet.Currency, fmt.Errorf("its currency is %.10q, but that of the list is %s", currency, r.options.Currency),
 		)
 	}
 	from, err := timeOf(string(row.Get(sheet.ValidFrom)), r.options.Dates)
@@ -223,7 +223,7 @@ func (r *reader) row(row *sheet.Row) error {
 	return r.prefixes(row.Get(sheet.Prefix), e)
 }
 
-// isAll reports whether a row without the column for is about all numbers that no other row has.
+// isAll reports whether a row without the column for has the price for all other numbers.
 func isAll(row *sheet.Row) bool {
 	if row.Has(sheet.For) {
 		return false
@@ -283,7 +283,7 @@ func (r *reader) add(what string, e entry) {
 	}
 }
 
-// priceOf reads a price: with a point or a comma before its decimals, and as many zeros as a spreadsheet writes.
+// priceOf parses a price: with a decimal point or comma, and any number of trailing zeros.
 func priceOf(text string, o Options) (sms.Money, error) {
 	given := text
 	text = strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(text), o.Currency))
@@ -302,7 +302,7 @@ func priceOf(text string, o Options) (sms.Money, error) {
 	if behind = strings.TrimRight(behind, "0"); len(behind) > 6 {
 		if !o.Round || strings.Trim(behind, "0123456789") != "" {
 			return 0, fmt.Errorf(
-				"the price %.30q has more than six digits behind the point: the option round rounds such prices", given,
+				"the price %.30q has more than six decimals: the option round rounds such prices", given,
 			)
 		}
 		up := behind[6] >= '5'
@@ -329,17 +329,17 @@ func priceOf(text string, o Options) (sms.Money, error) {
 	return price, nil
 }
 
-// dateForms are how an option says that days are written, and how the package time does.
+// dateForms are the layouts of package time by the forms of days in an option.
 var dateForms = map[string]string{
 	"YYYY-MM-DD": time.DateOnly, "DD.MM.YYYY": "2.1.2006", "DD/MM/YYYY": "2/1/2006", "MM/DD/YYYY": "1/2/2006",
 	"DD-MM-YYYY": "2-1-2006",
 	"YYYY/MM/DD": "2006/1/2", "YYYYMMDD": "20060102",
 }
 
-// DateForms returns the forms in which an option says how days are written.
+// DateForms returns the forms of days that an option may have.
 func DateForms() []string { return slices.Sorted(maps.Keys(dateForms)) }
 
-// timeOf reads the day from which a price is valid.
+// timeOf parses the day from which a price is valid.
 func timeOf(text, form string) (int64, error) {
 	if text == "" {
 		return 0, nil
@@ -362,11 +362,11 @@ func timeOf(text, form string) (int64, error) {
 	)
 }
 
-// with returns prices with one entry more.
+// with returns entries with another entry.
 func with(all []entry, e entry) ([]entry, error) {
 	i, found := slices.BinarySearchFunc(all, e, func(a, b entry) int { return cmp.Compare(b.from, a.from) })
 	if found && all[i].price == e.price {
-		return all, nil // as for several rows of a network, one for each prefix
+		return all, nil // several rows of a network are usual, one for each prefix
 	}
 	if found {
 		return all, fmt.Errorf("line %d has a price for the same, from the same day on", all[i].line)

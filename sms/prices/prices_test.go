@@ -52,13 +52,13 @@ func TestOf(t *testing.T) {
 func TestBad(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ text, want string }{
-		"seven digits":       {"24001,0.045\n24002,0.0450001\n", `:2: cannot read "24002,0.0450001": column price: the price "0.0450001" has more than six digits`},
+		"seven digits":       {"24001,0.045\n24002,0.0450001\n", `:2: cannot read "24002,0.0450001": column price: the price "0.0450001" has more than six decimals`},
 		"below 0":            {"24001,-0.5\n", "must be from 0 to"},
 		"too high":           {"24001,1000000.000001\n", "must be from 0 to 1000000.00"},
 		"two commas":         {"24001;0,04,5\n", "must be an amount such as 0.045"},
-		"another currency":   {"network,price,currency\n24001,0.045,USD\n", `its currency is "USD", and that of the list is EUR`},
+		"another currency":   {"network,price,currency\n24001,0.045,USD\n", `its currency is "USD", but that of the list is EUR`},
 		"no currency":        {"network,price,currency\n24001,0.045\n", "its currency is \"\""},
-		"half a file":        {"24001,0.045\n24002,0.0", ":2: the last line does not end with a newline, so the file may be cut"},
+		"half a file":        {"24001,0.045\n24002,0.0", ":2: the last line does not end with a newline, so the file may be incomplete"},
 		"half a row":         {"24001,0.045\n24002\n", "it has 1 columns"},
 		"twice":              {"24001,0.045\n24001,0.05\n", ":2: cannot read \"24001,0.05\": line 1 has a price for the same, from the same day on"},
 		"twice from a day":   {"24001,0.045,2026-12-01\n24001,0.05,2026-12-01\n", "line 1 has a price for the same"},
@@ -67,7 +67,7 @@ func TestBad(t *testing.T) {
 		"no day":             {"24001,0.045,12.2026\n", "must be one such as 2026-12-01"},
 		"a column too many":  {"24001,0.045,2026-12-01,x\n", "it has 4 columns"},
 		"several":            {"a,1\nb,1\n", "1 more lines cannot be read, which pmg price check shows"},
-		"nothing but a name": {"EUR\n", "has no number"},
+		"nothing but a name": {"EUR\n", "has neither a number"},
 	} {
 		if _, err := read(strings.NewReader(c.text), "prices.csv", Options{Currency: "EUR"}); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", name, err)

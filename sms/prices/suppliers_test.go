@@ -91,9 +91,9 @@ func TestSuppliersRefused(t *testing.T) {
 		"two forms":              {"mcc,mnc,price\n310,30,0.01\n310,030,0.02\n", ":3: cannot read \"310,030,0.02\": its MNC has another number of digits than in line 2"},
 		"a day without an order": {"24001,0.045,01/12/2026\n", "the option dates names another form"},
 		"seven digits":           {"24001,0.0450001\n", "the option round rounds"},
-		"another currency":       {"mcc,mnc,price usd\n240,01,0.045\n", "its header says that the prices are in USD"},
-		"an unknown header":      {"Land,Preis\n240,0.045\n", "no name of a column that is known"},
-		"columns without names":  {"240,01,Sweden,0.045\n", "it has 4 columns, and its first line does not say what they are"},
+		"another currency":       {"mcc,mnc,price usd\n240,01,0.045\n", "its prices are in USD according to the header"},
+		"an unknown header":      {"Land,Preis\n240,0.045\n", "nor a known name of a column"},
+		"columns without names":  {"240,01,Sweden,0.045\n", "it has 4 columns, but its first line is not a header"},
 		"a national prefix":      {"prefix,price\n070,0.04\n", "column prefix: the number \"070\" begins with a 0"},
 		"scientific":             {"prefix,price\n4.67E+10,0.04\n", "must be digits"},
 		"one number or two":      {"prefix,price\n4670 1740,0.04\n", "may be one number or several"},
@@ -101,7 +101,7 @@ func TestSuppliersRefused(t *testing.T) {
 		"an empty price":         {"24001,\n", "the price \"\" must be an amount"},
 		"signs":                  {"24001;-0,045\n", "must be from 0"},
 		"points and commas":      {"24001;1.234,5\n", "must be an amount"},
-		"a broken range":         {"prefix;price\n46709-46700;0.04\n", "must rise"},
+		"a broken range":         {"prefix;price\n46709-46700;0.04\n", "must be ascending"},
 	} {
 		l, err := read(strings.NewReader(c.text), "prices.csv", Options{Currency: "EUR"})
 		if err == nil || !strings.Contains(err.Error(), c.want) {

@@ -6,8 +6,8 @@ import (
 	"pmg/sms"
 )
 
-// Addresses are the addresses of a message while rules change them. New addresses are stored in Addresses, or
-// in the rules. It can be reused, for one message at a time.
+// Addresses are the addresses of a message while rules are applied. New addresses are stored in Addresses, or in the rules. It
+// can be reused, for one message at a time.
 type Addresses struct {
 	Source, Dest sms.Address
 
@@ -20,7 +20,7 @@ type Addresses struct {
 	inUse [2]uint8               // index of the buffer that contains the address
 }
 
-// maxGiven is the length of the longest address of a message.
+// maxGiven is the maximum length of a message's address.
 const maxGiven = 255
 
 // Set copies the addresses of a message.
@@ -48,7 +48,7 @@ func (r *Rules) Apply(a *Addresses) (refusal sms.Code) {
 	return refusal
 }
 
-// A Step is a rule that did something, or a list.
+// A Step is a rule that had an effect, or a list.
 type Step struct {
 	Rules         *Rules
 	Rule          int  // index of the rule in the configuration
@@ -75,7 +75,7 @@ func (r *rule) of(a *Addresses) *sms.Address {
 	return &a.Dest
 }
 
-// apply applies one rule, and reports whether its conditions were fulfilled.
+// apply applies one rule, and reports whether its conditions were met.
 func (r *rule) apply(a *Addresses) (fired bool, code sms.Code) {
 	to := r.of(a)
 	if r.allow != nil && !r.allow.has(to.Addr) || r.deny != nil && r.deny.has(to.Addr) {
@@ -114,7 +114,7 @@ func (r *rule) apply(a *Addresses) (fired bool, code sms.Code) {
 	return true, sms.OK
 }
 
-// unify applies a rule with prefixes, as apply does.
+// unify applies a rule with prefixes.
 func (r *rule) unify(a *Addresses) (fired bool, code sms.Code) {
 	to := r.of(a)
 	made := *to
@@ -151,10 +151,10 @@ func (r *rule) retype(a *sms.Address) {
 	}
 }
 
-// maxShortCode is the length of the longest short code.
+// maxShortCode is the maximum length of a short code.
 const maxShortCode = 6
 
-// Types of number and numbering plans of 3GPP TS 23.040 §9.1.2.5.
+// TON and NPI values of 3GPP TS 23.040 §9.1.2.5.
 const (
 	tonUnknown       = 0
 	tonInternational = 1
@@ -165,8 +165,7 @@ const (
 	npiISDN    = 1
 )
 
-// Auto returns an address with the type and the plan that its form implies. The leading '+' of an
-// international number is removed.
+// Auto returns an address with the TON and NPI that its form implies. The leading '+' of an international number is removed.
 func Auto(address []byte) sms.Address {
 	digits := address
 	if len(address) > 1 && address[0] == '+' {

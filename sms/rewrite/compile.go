@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// MaxAddress is the length of the longest address that a rule may make: the maximum of the protocols.
+// MaxAddress is the maximum length of an address that a rule may make, as in the protocols.
 const MaxAddress = 64
 
 // Rules are the rules of one direction, compiled.
@@ -20,16 +20,16 @@ type rule struct {
 	number    int  // index of the rule in the configuration
 	source    bool // the rule is for the source
 	condition *regexp.Regexp
-	replace   []piece // of match; nil: the address stays
+	replace   []piece // replacement of match; nil: no replacement
 	prefixes  []prefix
 	strip     []byte
 	add       []byte
-	set       []byte // nil: the address stays
+	set       []byte // nil: unchanged
 	absent    bool   // set is for messages without an address
 	auto      bool   // TON and NPI are chosen by the form
 	ton, npi  int16  // new type and plan; -1: unchanged
-	allow     *list  // nil: all may pass
-	deny      *list  // nil: none is kept out
+	allow     *list  // nil: all are allowed
+	deny      *list  // nil: none are denied
 }
 
 // A piece is a part of a replacement: a text, followed by the match of a group.
@@ -54,7 +54,7 @@ func Compile(all []Rule) (in, out *Rules, problems []Problem) {
 	return in, out, problems
 }
 
-// with returns the rules with another one at the end.
+// with returns the rules with another rule at the end.
 func (r *Rules) with(next rule) *Rules {
 	if r == nil {
 		r = &Rules{}
@@ -105,11 +105,11 @@ func (c *compiler) combination() {
 	case (c.In == "") == (c.Out == ""):
 		c.problem("", "must have either in or out: write in: source, in: destination, out: source or out: destination")
 	case len(changes) == 0 && !lists:
-		c.problem("", "does nothing: give it replace, prefixes, strip, add, set, default, ton, npi, allow or deny")
+		c.problem("", "has no effect: give it replace, prefixes, strip, add, set, default, ton, npi, allow or deny")
 	case lists && c.Out != "":
 		c.problem(
 			"",
-			"cannot refuse a message that leaves: write in instead of out, for the connector or the account that it comes from",
+			"cannot refuse an outgoing message: write in instead of out, for the connector or the account that it comes from",
 		)
 	case lists && (len(changes) > 0 || c.Match != ""):
 		c.problem(
@@ -130,7 +130,7 @@ func (c *compiler) combination() {
 		"replace", c.Replace, "set", c.Set, "default", c.Default, "prefixes", strings.Join(c.Prefixes, ","), "strip or add",
 		c.Strip+c.Add,
 	); len(ways) > 1 {
-		c.problem("", "has %s, each of which makes another address: make rules of them", strings.Join(ways, " and "))
+		c.problem("", "has %s, each of which sets the address: make a rule for each", strings.Join(ways, " and "))
 	}
 }
 
@@ -151,7 +151,7 @@ func (c *compiler) address(option, text string) {
 	}
 	switch isSource := c.In == "source" || c.Out == "source"; {
 	case isSource && strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsGraphic(r) }):
-		c.problem(option, "must be characters that can be seen, not %q", text)
+		c.problem(option, "must be visible characters, not %q", text)
 	case !isSource && strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' }):
 		c.problem(option, "must be characters of ASCII, not %q", text)
 	}
@@ -185,11 +185,11 @@ func (c *compiler) replacement(r *rule) {
 		case group < 0:
 			c.problem(
 				"replace",
-				"has a $ without a digit: $1 stands for what the first group of match matched, and an address has no $",
+				"has a $ without a digit: $1 is the first group of match, and addresses have no $",
 			)
 			return
 		case group > groups:
-			c.problem("replace", "has $%d, and match has no such group: put ( ) around what $%d stands for", group, group)
+			c.problem("replace", "has $%d, but match has no such group: put ( ) around the part for $%d", group, group)
 			return
 		}
 		r.replace = append(r.replace, piece{before, group})

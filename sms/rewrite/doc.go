@@ -1,12 +1,11 @@
-// Package rewrite changes the addresses of messages by the rules of a configuration, and
-// decides by its lists which addresses may pass.
+// Package rewrite changes the addresses of messages by the rules of a configuration, and refuses messages by its lists of
+// addresses.
 //
 // # Rules
 //
-// A connector and an account each have a list of rules. A rule is for one address, in one
-// direction: in for messages that arrive, out for messages that leave. Compile checks them
-// and returns the rules of each direction, or nil where there are none. Rules are applied
-// in order, each to the address that the rules before it have made.
+// A connector and an account each have a list of rules. A rule is for one address, in one direction: in for messages that
+// arrive, out for messages that leave. Compile checks them and returns the rules of each direction, or nil if there are none.
+// Rules are applied in order, each to the result of earlier rules.
 //
 //	conditions   match (the whole address), strip (its beginning), default (no address)
 //	changes      replace, strip, add, set, default, ton, npi

@@ -2,7 +2,7 @@ package rewrite
 
 import "slices"
 
-// A list holds addresses and prefixes, in lower case and without a leading '+'.
+// A list contains addresses and prefixes, in lower case and without a leading '+'.
 type list struct {
 	whole    map[string]bool
 	prefixes map[string]bool
@@ -45,7 +45,7 @@ func (l *list) has(address []byte) bool {
 	return false
 }
 
-// listed appends an address as lists compare it.
+// listed appends an address in the form of lists.
 func listed(to, address []byte) []byte {
 	if len(address) > 0 && address[0] == '+' {
 		address = address[1:]

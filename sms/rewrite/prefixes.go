@@ -8,8 +8,7 @@ import (
 	"pmg/sms"
 )
 
-// A prefix is an entry of prefixes: the beginning of an address, and its replacement. A '+' in front stands
-// for the international type.
+// A prefix is an entry of prefixes: the beginning of an address, and its replacement. A leading '+' means TON international.
 type prefix struct {
 	old, next         []byte
 	oldPlus, nextPlus bool
@@ -22,7 +21,7 @@ func (c *compiler) prefixes() (all []prefix) {
 		name := fmt.Sprintf("prefixes[%d]", i)
 		old, next, changes := strings.Cut(entry, "=")
 		if strings.Contains(next, "=") || entry == "" {
-			c.problem(name, "must be a prefix, or one and what takes its place: 0=46, not %q", entry)
+			c.problem(name, "must be a prefix, or a prefix and its replacement: 0=46, not %q", entry)
 		}
 		c.address(name, entry)
 		p := prefix{stays: !changes}
@@ -34,8 +33,8 @@ func (c *compiler) prefixes() (all []prefix) {
 	return all
 }
 
-// unify replaces the first prefix of the list that matches an address, in room for another address. It
-// reports whether a prefix matches, and whether the result fits.
+// unify replaces the first prefix of the list that matches an address, using room. It reports whether a prefix matches, and
+// whether the result fits.
 func unify(prefixes []prefix, a *sms.Address, room []byte) (found, fits bool) {
 	digits, plus := a.Addr, false
 	if len(digits) > 0 && digits[0] == '+' {

@@ -26,10 +26,10 @@ type Rule struct {
 	Deny  []string `yaml:"deny" live:"yes" doc:"The addresses that may not pass, written like those of allow."`
 }
 
-// String writes the options of the rule that are set, nearly as the configuration does.
+// String returns the options of the rule that are set, almost in the form of the configuration.
 func (r Rule) String() string { return Text(r) }
 
-// Text writes the strings, and the lists of them, that a part of a configuration has.
+// Text returns the strings, and lists of strings, that are set in a part of a configuration.
 func Text(options any) string {
 	var b strings.Builder
 	v := reflect.ValueOf(options)
@@ -51,7 +51,7 @@ func Text(options any) string {
 	return "{" + strings.TrimPrefix(b.String(), ", ") + "}"
 }
 
-// maxShown is how many entries of a list are shown.
+// maxShown is the maximum number of entries of a list that are shown.
 const maxShown = 5
 
 func entries(list []string) string {

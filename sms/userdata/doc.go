@@ -1,9 +1,7 @@
-// Package userdata is about the user data of short messages (3GPP TS 23.040 §9.2.3.24):
-// the header that it may begin with, and long messages, which are sent in parts. It cuts
-// texts into parts and joins parts again.
+// Package userdata parses and writes the user data header of short messages (3GPP TS 23.040 §9.2.3.24), splits long texts into
+// parts, and joins parts.
 //
-// The caller handles how a message identifies itself as a part, by a user data header or by a field of its
-// protocol: here each way is a Part.
+// A message may be marked as a part by a user data header, or by a field of its protocol. The caller reads either as a Part.
 //
 // To send a long message, a caller asks Splitter.Count for the number of parts, cuts each with
 // Splitter.Next and writes its header with AppendHeader. To join one, it gives the Part of each

@@ -73,9 +73,8 @@ func Elements(header []byte) iter.Seq2[byte, []byte] {
 	}
 }
 
-// Parse reads a header with its length octet. Of elements that come twice the last one
-// counts; those that are not known are skipped, and so is a Part that is not valid. The
-// error wraps ErrMalformed.
+// Parse parses a header with its length octet. If an element occurs twice, the last one counts. Unknown elements and an
+// invalid Part are ignored. Errors wrap ErrMalformed.
 func Parse(header []byte) (h Header, err error) {
 	if len(header) == 0 || len(header) != lengthOctets+int(header[0]) {
 		return h, fmt.Errorf("cannot read a header of %d octets: %w", len(header), ErrMalformed)
@@ -136,9 +135,8 @@ func (h *Header) Charset(c charset.Charset) charset.Charset {
 	return c
 }
 
-// AppendHeader appends a header to dst: the elements of another one, nil if there is none,
-// but for its part, and p unless it is zero. It appends nothing if that leaves no element.
-// It reports false if there is no room in a header.
+// AppendHeader appends a header to dst: the elements of another header, if it is not nil, except its part, and p unless it is
+// zero. Without any element it appends nothing. It reports false if the elements do not fit into a header.
 func AppendHeader(dst, header []byte, p Part) ([]byte, bool) {
 	start := len(dst)
 	dst = append(dst, 0)
@@ -157,9 +155,9 @@ func AppendHeader(dst, header []byte, p Part) ([]byte, bool) {
 	return closeHeader(dst, start)
 }
 
-// AppendShifted appends a header to dst that names the languages of a charset: the elements of another header
-// except its languages, and those of c. It appends nothing if that leaves no element. It reports false if
-// there is no room in a header.
+// AppendShifted appends a header to dst that has the languages of a charset: the elements of another header except its
+// languages, and those of c. Without any element it appends nothing. It reports false if the elements do not fit into a
+// header.
 func AppendShifted(dst, header []byte, c charset.Charset) ([]byte, bool) {
 	start := len(dst)
 	dst = append(dst, 0)

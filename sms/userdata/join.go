@@ -22,7 +22,7 @@ const (
 	Kept     Outcome = iota // the part waits for the others
 	Complete                // the part was the last missing one
 	Doubled                 // the part was already there: the Joiner has not stored the new one
-	Replaced                // the reference stands for another message now; the parts of the former are given back
+	Replaced                // the reference now belongs to another message; the parts of the earlier message are returned
 	Full                    // there is no room: the Joiner has not stored the part
 	Invalid                 // the message is no part: the Joiner has not stored it
 )
@@ -31,7 +31,7 @@ const (
 type Limits struct {
 	Octets  int   // limit of the octets of all stored parts, as the caller counts them
 	Account int   // limit of the octets of an account's parts; 0: only Octets is a limit
-	Timeout int64 // nanoseconds from the first part, after which the others are not waited for
+	Timeout int64 // time in nanoseconds to wait for the other parts after the first
 }
 
 // A Joiner stores the parts of long messages until all parts have come. V is the caller's value of a part.
@@ -167,7 +167,7 @@ func (j *Joiner[V]) begin(now int64) {
 	j.given = j.given[:0]
 }
 
-// hasRoom reports whether an account may have so many octets more.
+// hasRoom reports whether an account may have more octets.
 func (j *Joiner[V]) hasRoom(account string, more int) bool {
 	return j.octets+more <= j.limits.Octets && j.accounts[account]+more <= j.limits.Account
 }

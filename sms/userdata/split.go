@@ -8,30 +8,30 @@ import (
 	"pmg/sms/charset"
 )
 
-// escape announces a character of the extension table of GSM 7-bit.
+// escape precedes a character of the extension table of GSM 7-bit.
 const escape = 0x1B
 
-// MaxParts is the limit of the parts of a long message: the number of a part has one octet.
+// MaxParts is the maximum number of parts of a long message, because the number of a part has one octet.
 const MaxParts = 255
 
-// ErrTooLong is the error of a text that needs too many parts, or that has no room beside its header.
+// ErrTooLong is the error of a text that needs too many parts, or does not fit beside its header.
 var ErrTooLong = errors.New("text is too long")
 
-// A Splitter cuts the octets of a text into parts. It never cuts an escape from what
-// follows it, a surrogate pair, or a character of UTF-8.
+// A Splitter splits the octets of a text into parts. It never splits an escape sequence, a surrogate pair, or a character of
+// UTF-8.
 type Splitter struct {
 	// Coding is the coding of the octets. For GSM7, each octet is a septet. A Packed text is split before packing, as GSM7.
 	Coding charset.Coding
 	// Header is the header that the text had when it was whole, nil for none. The header of every part
 	// contains its elements, except the part element.
 	Header []byte
-	// Wide is for references of 16 bits, which take an octet more of every part.
+	// Wide selects references of 16 bits, which take another octet of every part.
 	Wide bool
 }
 
 // Count returns the number of parts: 1 if the text fits into one message. The error is ErrTooLong.
 //
-// A part has the same room if a field of the protocol identifies the part, because the SMSC makes a header of the field.
+// The room is the same if a field of the protocol identifies the part, because the SMSC makes a header from it.
 func (s *Splitter) Count(text []byte) (int, error) {
 	whole, _ := s.headers()
 	if octets := (charset.Charset{Coding: s.Coding}).Room(whole) * s.unit(); len(text) <= octets {
@@ -50,8 +50,7 @@ func (s *Splitter) Count(text []byte) (int, error) {
 	return 0, ErrTooLong
 }
 
-// Next cuts the next part off a text that Count has found to be more than one. The part
-// is nil when nothing is left.
+// Next cuts the next part off a text for which Count has returned more than 1. The part is nil at the end.
 func (s *Splitter) Next(text []byte) (part, rest []byte) {
 	cut := s.cut(text, s.Room()*s.unit())
 	if cut == 0 {
@@ -83,7 +82,7 @@ func (s *Splitter) headers() (whole, part int) {
 	return whole, part
 }
 
-// unit returns how many octets a unit of charset.Charset.Room has.
+// unit returns the number of octets in a unit of charset.Charset.Room.
 func (s *Splitter) unit() int {
 	if s.Coding == charset.UCS2 {
 		return 2
@@ -106,7 +105,7 @@ func (s *Splitter) cut(text []byte, room int) int {
 		for escapes < room && text[room-1-escapes] == escape {
 			escapes++
 		}
-		return room - escapes%2 // two escapes belong together as well
+		return room - escapes%2 // two escapes form a pair, too
 	case charset.UCS2:
 		before := rune(text[room-2])<<8 | rune(text[room-1])
 		if len(text) >= room+2 && utf16.DecodeRune(before, rune(text[room])<<8|rune(text[room+1])) != utf8.RuneError {
@@ -118,7 +117,7 @@ func (s *Splitter) cut(text []byte, room int) int {
 	return room
 }
 
-// cutUTF8 cuts in front of a character. Octets that are no UTF-8 are cut anywhere.
+// cutUTF8 cuts before a character. Octets that are not UTF-8 are cut anywhere.
 func cutUTF8(text []byte, room int) int {
 	for back := range min(utf8.UTFMax, room) {
 		at := room - back

@@ -1,4 +1,5 @@
-// Package check has the commands that look at what a configuration names: lists of numbers, networks, plugins and profiles.
+// Package check has the commands that check the files and objects of a configuration: lists of numbers, networks,
+// plugins and profiles.
 //
 // Start reading with Lists, Networks, Plugins or Profiles.
 package check
@@ -34,10 +35,10 @@ func listCheckCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "check FILE",
 		Short: "Read the file of a list, and report what is in it and what is wrong",
-		Long: `Reads a file as a gateway would. It reports how many entries there are, what the first rows
-mean, entries that stand there twice, lines that cannot be read, memory and time. The exit
-status is 1 if a line cannot be read: a gateway does not start with such a file, and one that
-runs keeps what it has read before.`,
+		Long: `Reads a file like a gateway. It reports the number of entries, the meaning of the first rows,
+duplicate entries, lines that cannot be read, memory and time. The exit status is 1 if a line
+cannot be read: a gateway does not start with such a file, and a running one keeps the
+entries that it has.`,
 		Example: "  pmg list check optouts.txt",
 		Args:    ask.Exactly(1, "the name of a file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -64,8 +65,8 @@ func listTestCommand(load ask.Load) *cobra.Command {
 		Use:   "test NAME NUMBER",
 		Short: "Say whether a number is on a list",
 		Long: `Says whether a number, or the name of a sender, is on a list of the configuration: in its
-file, by a prefix, or by a change beside the file. A running gateway that has not read the
-file again yet may differ for about two seconds.`,
+file, by a prefix, or by a change beside the file. A running gateway may still have the
+earlier entries for about two seconds.`,
 		Example: "  pmg list test optouts +46701740605",
 		Args:    ask.Exactly(2, "the name of a list and a number"),
 	}, func(out io.Writer, l *numbers.List, name string, all []string) error {
@@ -100,9 +101,9 @@ func listRemoveCommand(load ask.Load) *cobra.Command {
 	return onList(load, &cobra.Command{
 		Use:   "remove NAME NUMBER...",
 		Short: "Remove numbers from a list",
-		Long: `Removes numbers, or names of senders, from a list of the configuration, whatever its file
-says of them: that is written to a file beside it, with the ending .changes. A running
-gateway knows it within two seconds.`,
+		Long: `Removes numbers, or names of senders, from a list of the configuration, even if its file has
+them. They are written to a file beside that of the list, with the ending .changes. A running
+gateway knows them within two seconds.`,
 		Example: "  pmg list remove optouts +46701740605",
 		Args:    ask.AtLeast(2, "the name of a list and numbers"),
 	}, func(out io.Writer, l *numbers.List, name string, all []string) error {
@@ -114,7 +115,7 @@ gateway knows it within two seconds.`,
 	})
 }
 
-// onList completes a command that does something with a list of the configuration, whose name is its first argument.
+// onList completes a command that uses a list of the configuration, whose name is its first argument.
 func onList(
 	load ask.Load, cmd *cobra.Command, do func(out io.Writer, l *numbers.List, name string, all []string) error,
 ) *cobra.Command {
@@ -140,7 +141,7 @@ func onList(
 	return cmd
 }
 
-// quoted returns an argument as it can be shown on a terminal.
+// quoted returns an argument in a form that is safe on a terminal.
 func quoted(arg string) string {
 	if q := strconv.Quote(arg); q != `"`+arg+`"` {
 		return q

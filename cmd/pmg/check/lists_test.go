@@ -54,7 +54,7 @@ func TestListCommands(t *testing.T) {
 		{"test optouts 4711", "4711 is not on", ""},
 		{"test optouts 46709", "46709 is not on", ""},
 		{"test optouts acme", "acme is on", ""},
-		{"add optouts 47*", "", "write prefixes into the file"},
+		{"add optouts 47*", "", "prefixes must be in the file"},
 		{"add optouts", "", "it needs the name of a list and numbers"},
 		{"remove optouts x\x00", "", "NUL"},
 	} {

@@ -39,10 +39,10 @@ func networkCheckCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check FILE",
 		Short: "Read a table of networks, and report what is in it and what is wrong",
-		Long: `Reads a file as a gateway would. It reports rows, networks, what the first rows mean, rows
-that stand there twice, rows that cannot be used, memory and time. The exit status is 1 if a
-row cannot be used: a gateway does not start with such a file, and one that runs keeps what
-it has read before.`,
+		Long: `Reads a file like a gateway. It reports the numbers of rows and networks, the meaning of the
+first rows, duplicate rows, rows that cannot be used, memory and time. The exit status is 1 if
+a row cannot be used: a gateway does not start with such a file, and a running one keeps the
+table that it has.`,
 		Example: "  pmg network check networks.csv\n  pmg network check --columns prefix,mcc,mnc networks.csv",
 		Args:    ask.Exactly(1, "the name of a file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -85,7 +85,7 @@ func checkColumns(columns []string) error {
 	return nil
 }
 
-// A source is the table of the configuration, or another one.
+// A source is the selection of a table: that of the configuration, or another one.
 type source struct {
 	load         ask.Load
 	config, file string
@@ -95,7 +95,7 @@ type source struct {
 // flags adds the flags that select the table.
 func (s *source) flags(cmd *cobra.Command) {
 	ask.Flag(cmd, &s.config)
-	cmd.Flags().StringVar(&s.file, "table", "", "use this `file`, and not that of the configuration")
+	cmd.Flags().StringVar(&s.file, "table", "", "use this `file` instead of that of the configuration")
 	optionFlags(cmd, &s.options)
 }
 
@@ -122,9 +122,9 @@ func networkLookupCommand(load ask.Load) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "lookup NUMBER...",
 		Short: "Print the network of numbers",
-		Long: `Prints the network of each number as the table says: MCC and MNC, and its name if the table
-has names. Numbers are international, with + or without. What a plugin would say of a number
-that was ported is not asked.`,
+		Long: `Prints the network of each number in the table: MCC and MNC, and its name if the table has
+names. Numbers are international, with or without +. Plugins are not asked, so the network of
+a ported number may be another one.`,
 		Example: "  pmg network lookup +46701740605",
 		Args:    ask.AtLeast(1, "numbers"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -151,7 +151,7 @@ func textOf(t *networks.Table, n sms.Network) string {
 	return text
 }
 
-// kind says that files are numbers to try a table with.
+// kind is the kind of a file of numbers that a table is tested with.
 var kind = textfile.Kind{Name: "numbers", Check: "this command"}
 
 func networkTestCommand(load ask.Load) *cobra.Command {
@@ -160,8 +160,8 @@ func networkTestCommand(load ask.Load) *cobra.Command {
 		Use:   "test FILE",
 		Short: "Count the networks of the numbers of a file",
 		Long: `Reads a file with a number in each line, or a table with a column of numbers, such as last
-month's recipients, and prints how many of them belong to which network, and of how many none
-is known. With --table it shows what another table would say.`,
+month's recipients, and prints how many of them belong to each network, and how many to none
+in the table. --table selects another table.`,
 		Example: "  pmg network test numbers.txt\n  pmg network test --table offered.csv numbers.txt",
 		Args:    ask.Exactly(1, "the name of a file of numbers"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -176,7 +176,7 @@ is known. With --table it shows what another table would say.`,
 	return cmd
 }
 
-// count writes how many numbers of a file belong to which network, those with the most first.
+// count writes how many numbers of a file belong to each network, the largest count first.
 func count(out io.Writer, t *networks.Table, file string) error {
 	counts, all := map[sms.Network]int{}, 0
 	bad, err := textfile.ReadFile(kind, file, func(from io.Reader) (*textfile.Problems, error) {
@@ -191,7 +191,7 @@ func count(out io.Writer, t *networks.Table, file string) error {
 			}
 			n, err := number.Parse(string(cell))
 			if err != nil {
-				return fmt.Errorf("it is no international number: %w", err)
+				return fmt.Errorf("it is not an international number: %w", err)
 			}
 			counts[t.Of(n)]++
 			all++

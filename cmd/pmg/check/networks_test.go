@@ -27,7 +27,7 @@ func TestNetworkCommands(t *testing.T) {
 	for _, c := range []struct{ args, want, err string }{
 		{"check DIR/networks.csv", "lines 4, prefixes 3, ranges 0, networks 2, whole countries 0, rows in other ones 1\n  numbers that begin with 4670: network 24001 (Telia)\n  numbers that begin with 46701: network 24005 (Other)\n", ""},
 		{"check DIR/bad.csv", "bad.csv:2: cannot read \"4671\": it has 1 columns instead of 2\n", "cannot use DIR/bad.csv: 2 problems"},
-		{"check DIR/other.csv", "does not say what they are", "1 problems"},
+		{"check DIR/other.csv", "its first line is not a header", "1 problems"},
 		{"check --columns prefix,ignore,network DIR/other.csv", "prefixes 1", ""},
 		{"check --columns prefix DIR/other.csv", "", "cannot use --columns: there must be a column network"},
 		{"check DIR/none.csv", "", "make the file"},
@@ -38,7 +38,7 @@ func TestNetworkCommands(t *testing.T) {
 		{"lookup --table DIR/other.csv --columns prefix,ignore,network 46700000001", "24007\n", ""},
 		{"lookup --table DIR/bad.csv 46700000001", "", "bad.csv:2"},
 		{"test -c DIR/pmg.yaml DIR/numbers.txt", "2 (50.0 %): 24005 (Other)\n1 (25.0 %): unknown\n1 (25.0 %): 24001 (Telia)\n", ""},
-		{"test -c DIR/pmg.yaml DIR/names.txt", "1 (100.0 %): 24005 (Other)\n", "names.txt:2: cannot read \"ACME\": it is no international number"},
+		{"test -c DIR/pmg.yaml DIR/names.txt", "1 (100.0 %): 24005 (Other)\n", "names.txt:2: cannot read \"ACME\": it is not an international number"},
 	} {
 		var out bytes.Buffer
 		cmd := Networks(func(_ io.Writer, file string) (*config.Config, error) {

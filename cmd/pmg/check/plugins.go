@@ -31,7 +31,7 @@ func Plugins(load ask.Load) *cobra.Command {
 	return cmd
 }
 
-// messageHelp says how a message is given to the commands.
+// messageHelp describes how the commands are given a message.
 const messageHelp = `The message is read from standard input: an object of JSON with the
 members that docs/plugins.md lists, of which any may be missing. Without "hook" it is
 of the hook accept.`
@@ -42,8 +42,8 @@ func pluginTestCommand(load ask.Load) *cobra.Command {
 		Use:   "test NAME",
 		Short: "Print the verdict of a plugin about a message",
 		Long: `Asks a plugin of the configuration about a message, without a gateway, and prints its
-verdict as JSON. Without a verdict it says why, and what on_failure would do; the exit
-status is 1 then.
+verdict as JSON. If there is no verdict, it prints the reason and the effect of on_failure,
+and the exit status is 1.
 
 ` + messageHelp,
 		Example: `  echo '{"from": "ACME", "to": "46701234567", "text": "Casino!"}' | pmg plugin test content`,
@@ -77,8 +77,8 @@ func pluginBenchCommand(load ask.Load) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "bench NAME",
 		Short: "Measure how fast a plugin decides",
-		Long: `Asks a plugin of the configuration again and again about the same message, without a
-gateway, and prints how many it decides in a second and how long it takes.
+		Long: `Asks a plugin of the configuration repeatedly about the same message, without a gateway, and
+prints the number of verdicts a second and the time of a verdict.
 
 ` + messageHelp,
 		Example: `  echo '{"to": "46701234567", "text": "Hello"}' | pmg plugin bench --clients 64 score`,
@@ -96,8 +96,8 @@ gateway, and prints how many it decides in a second and how long it takes.
 		},
 	}
 	ask.Flag(cmd, &file)
-	cmd.Flags().DurationVar(&duration, "duration", 5*time.Second, "how long it is asked")
-	cmd.Flags().IntVar(&clients, "clients", 64, "messages that it is asked about at the same time")
+	cmd.Flags().DurationVar(&duration, "duration", 5*time.Second, "how long to ask")
+	cmd.Flags().IntVar(&clients, "clients", 64, "number of messages under way at the same time")
 	return cmd
 }
 
@@ -130,7 +130,7 @@ func openPlugin(cmd *cobra.Command, load ask.Load, file, name string) (*plugin.P
 	return plugin.NewPool(hooks.Open(zerolog.New(cmd.ErrOrStderr()))(p), p.Options()), m, nil
 }
 
-// bench asks a plugin for a while, and writes what that shows.
+// bench asks a plugin for a while, and writes the rate and the latencies.
 func bench(w io.Writer, pool *plugin.Pool, m *plugin.Message, clients int, duration time.Duration) error {
 	var all sync.WaitGroup
 	var last atomic.Pointer[error]

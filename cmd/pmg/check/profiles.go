@@ -16,7 +16,7 @@ func Profiles() *cobra.Command {
 		Use:   "profile",
 		Short: "Show the profiles that come with PMG",
 		Long: `A profile is a set of options that connectors and accounts take by its name, as in
-profile: vonage. docs/profiles.md describes them, and those of a configuration of yours.`,
+profile: vonage. docs/profiles.md describes these, and profiles of your own.`,
 		Example: "  pmg profile list\n  pmg profile show vonage",
 	}
 	cmd.AddCommand(profileListCommand(), profileShowCommand())
@@ -44,8 +44,8 @@ func profileShowCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "show NAME",
 		Short: "Print a profile that comes with PMG, with its sources",
-		Long: `Prints a profile as a configuration has it, with the documents that its options are from.
-What is printed can be copied into a configuration, and changed there.`,
+		Long: `Prints a profile in the form of a configuration, with the sources of its options. The output
+can be copied into a configuration, and changed there.`,
 		Example:           "  pmg profile show vonage",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: cobra.FixedCompletions(config.BuiltinProfiles(), cobra.ShellCompDirectiveNoFileComp),

@@ -1,4 +1,4 @@
-// Package dev runs a gateway for those who write its clients: pmg dev.
+// Package dev runs a gateway for developers of clients: pmg dev.
 //
 // # Start reading
 //
@@ -25,26 +25,26 @@ import (
 	"pmg/sms"
 )
 
-// A Gateway is one that runs.
+// A Gateway is a running gateway.
 type Gateway interface {
-	// Address returns where a connector listens, and with an empty name where the operators' pages are.
+	// Address returns the address on which a connector listens; for "", the address of the operators' pages.
 	Address(connector string) string
 	Sandbox(connector string) *sandbox.SMSC
 	Stop(ctx context.Context) error
 	Failed() <-chan error
 }
 
-// A Start starts a gateway by a configuration. log is where its own log goes.
+// A Start starts a gateway with a configuration. log is the writer for its log.
 type Start func(yaml string, log io.Writer) (Gateway, error)
 
-// What a client logs in with, and the key of its webhook.
+// The login of the client, and the key of its webhook.
 const (
 	name       = "dev"
 	password   = "secret"
 	webhookKey = "whsec_cG1nIGRldjogdGhpcyBpcyBub3QgYSBzZWNyZXQhISE="
 )
 
-// stopTimeout is how long the gateway may take to end.
+// stopTimeout is the time limit for ending the gateway.
 const stopTimeout = 5 * time.Second
 
 // options are the flags of pmg dev.
@@ -60,13 +60,13 @@ func Command(start Start) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "dev",
 		Short: "Try the HTTP API and SMPP without an SMSC: a gateway, test numbers and phones",
-		Long: `Runs a gateway for those who write its clients, on loopback alone: the HTTP API, SMPP, the
-operators' pages, and a page that shows what mobiles would show, with a field for replies.
-No message leaves: the last digit of a number decides what becomes of a message (docs/http.md,
+		Long: `Runs a gateway for developers of clients, only on loopback: the HTTP API, SMPP, the
+operators' pages, and a page with the texts that mobiles would show, with a field for replies.
+No message leaves: the last digit of a number decides the outcome of a message (docs/http.md,
 "Try it without an SMSC"). It needs no configuration, and leaves no files behind.
 
-With --webhook a URL is called with events, also one on this machine; without, GET /v1/events
-has them.
+With --webhook a URL is called with events, which may be on this machine; without it, clients
+fetch events with GET /v1/events.
 
 An interrupt ends it.`,
 		Example: "  pmg dev\n  pmg dev --webhook http://127.0.0.1:3000/sms",
@@ -79,11 +79,11 @@ An interrupt ends it.`,
 	f.IntVar(&o.pages, "pages", 2780, "port of the operators' pages; 0: any")
 	f.IntVar(&o.phones, "phones", 8081, "port of the page of phones; 0: any")
 	f.StringVar(&o.webhook, "webhook", "", "the URL that is called with events")
-	f.DurationVar(&o.delay, "receipt-delay", 2*time.Second, "how long after a message its receipt comes")
+	f.DurationVar(&o.delay, "receipt-delay", 2*time.Second, "time between a message and its receipt")
 	return cmd
 }
 
-// configuration is the gateway's, with the directory of its files.
+// configuration returns the configuration of the gateway, whose files are in dir.
 func (o *options) configuration(dir string) string {
 	events := "pull: true"
 	if o.webhook != "" {
@@ -157,7 +157,7 @@ func (o *options) run(cmd *cobra.Command, start Start) (err error) {
 	}
 }
 
-// print says how the gateway is used.
+// print writes how to use the gateway.
 func (o *options) print(out io.Writer, g Gateway, phones string) {
 	api := g.Address("api")
 	fmt.Fprintf(out, `A gateway for tries. No message leaves this machine; Ctrl-C ends it.

@@ -9,7 +9,7 @@ import (
 	"pmg/sms/rewrite"
 )
 
-// An answer is what a gateway does with a message.
+// An answer describes how a gateway handles a message.
 type answer struct {
 	connector string // connector on which the message arrives
 	account   string // empty for a message from an SMSC
@@ -19,11 +19,11 @@ type answer struct {
 	route     *route   // nil: no route matches
 	ways      []way    // in the order of the route's targets
 	parked    bool
-	held      bool // by a plugin
+	held      bool // a plugin holds the message
 	refusal
 }
 
-// A refusal is why a message is refused; "": it is not.
+// A refusal is the reason why a message is refused; "": it is not refused.
 type refusal struct {
 	refused, code string
 	step          string // step that refuses the message
@@ -36,17 +36,18 @@ type route struct {
 	policy string
 }
 
-// A way is a connector that the message may leave by. Those of an account that may log in on
-// several are ways to one target, whose sessions share the messages.
+// A way is a connector that can send the message. An account that may log in on several connectors has a way for
+// each, to one target whose sessions share the messages.
 type way struct {
 	target  int    // index of the target in the route
 	name    string // name of the target, or of another connector of the same target
-	back    bool   // the message came from this connector, so that it is not used
+	back    bool   // the message came from this connector, so that it cannot leave by it
 	text    string // lines about the message as it leaves
-	refusal        // of the message if the route chooses the target
+	refusal        // reason why the message is refused if the route chooses the target
 }
 
-// conclude refuses the message if each target does, or if none is open. The step "route" has refused it then, or parked it.
+// conclude refuses the message if every target refuses it, or if no target is open; then the step "route" has refused
+// or parked it.
 func (a *answer) conclude() {
 	var refused *refusal
 	for i := range a.ways {
@@ -63,7 +64,7 @@ func (a *answer) conclude() {
 	case refused != nil:
 		a.refusal, a.parked = *refused, false
 	case a.route != nil && a.refused != "":
-		a.refused = "the " + a.route.name + " leads nowhere for this destination"
+		a.refused = "the " + a.route.name + " has no target for this destination"
 	}
 }
 
@@ -92,7 +93,7 @@ func (a *answer) String() string {
 		b.WriteString("\nHeld by a plugin: the message is accepted and put aside until an operator decides.\n")
 	case a.parked:
 		b.WriteString(
-			"\nParked: no route leads anywhere, and no_route is park. The message is accepted and put aside until an " +
+			"\nParked: no route has a target, and no_route is park. The message is accepted and put aside until an " +
 				"operator decides.\n",
 		)
 	case a.refused != "":
@@ -127,13 +128,13 @@ func (w *way) write(b *strings.Builder) {
 	}
 }
 
-// A rule is a rule of rewrite that did something, or a list.
+// A rule is a rule of rewrite that had an effect, or a list.
 type rule struct {
 	text    string // the rule and its effect
 	refusal string // reason why the rule refuses the message; "": the rule does not refuse it
 }
 
-// ruleOf returns what a rule of a connector or an account did.
+// ruleOf returns the effect of a rule of a connector or an account.
 func ruleOf(of string, text rewrite.Rule, s *rewrite.Step) rule {
 	what := "destination"
 	if s.Source {
@@ -155,7 +156,7 @@ func ruleOf(of string, text rewrite.Rule, s *rewrite.Step) rule {
 	}
 	r := rule{text: fmt.Sprintf("%s, rewrite[%d] %s: %s %s", of, s.Rule, text, what, effect)}
 	if s.Code != sms.OK {
-		r.refusal = fmt.Sprintf("rewrite[%d] of %s does not let the %s pass", s.Rule, of, what)
+		r.refusal = fmt.Sprintf("rewrite[%d] of %s does not allow the %s", s.Rule, of, what)
 	}
 	return r
 }
@@ -176,7 +177,7 @@ type address struct {
 
 func addressOf(a sms.Address) address { return address{string(a.Addr), a.TON, a.NPI} }
 
-// String returns the address, or words for none.
+// String returns the address, or a phrase if there is none.
 func (a address) String() string {
 	if a.digits == "" {
 		return "(none)"
@@ -184,7 +185,7 @@ func (a address) String() string {
 	return a.digits
 }
 
-// full returns the address with its type and plan.
+// full returns the address with its TON and NPI.
 func (a address) full() string {
 	if a == (address{}) {
 		return a.String()

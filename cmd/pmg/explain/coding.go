@@ -13,7 +13,7 @@ import (
 type coded struct {
 	coding  string // coding of the text that the peer gets
 	unit    string // "septet", or 16 bits: "unit"
-	units   int    // on the air
+	units   int    // length of the text in septets or 16-bit units
 	room    int    // units that fit into a short message, or into a part
 	parts   int    // number of short messages; 0: more than any mobile accepts
 	lacks   string // the first character that GSM 7-bit does not have
@@ -27,7 +27,8 @@ var codings = map[sms.Alphabet]string{
 	sms.Cyrillic: "ISO 8859-5", sms.Hebrew: "ISO 8859-8",
 }
 
-// textOf returns how the text of a message is sent to the peers of a form, in a number of parts if that is not 0.
+// textOf returns the coding and the length of a message's text when it is sent to peers with a form. parts is the
+// number of short messages, if it is not 0.
 func textOf(to *fit.Form, m *sms.Message, parts int, text string) *coded {
 	t := &coded{coding: codings[m.Alphabet], unit: "septet"}
 	if t.coding == "" {
@@ -42,8 +43,8 @@ func textOf(to *fit.Form, m *sms.Message, parts int, text string) *coded {
 	return t
 }
 
-// count fills in what the text is on the air to the peers of a form. An SMSC is assumed to write ASCII, Latin-1 and
-// UTF-8 in GSM 7-bit if that has all characters.
+// count sets alphabet, length and number of parts of the text when it is sent to peers with a form. An SMSC is
+// assumed to send ASCII, Latin-1 and UTF-8 in GSM 7-bit if that has all characters.
 func (t *coded) count(to *fit.Form, m *sms.Message, text string) {
 	var header []byte
 	if m.Flags&sms.HasHeader != 0 {
@@ -67,7 +68,7 @@ func (t *coded) count(to *fit.Form, m *sms.Message, text string) {
 	}
 }
 
-// String says how a text is sent.
+// String describes the coding and the length of a text.
 func (t *coded) String() string {
 	what := fmt.Sprintf("sent in %s", t.coding)
 	if t.becomes != "" {
@@ -78,7 +79,7 @@ func (t *coded) String() string {
 	}
 	switch t.parts {
 	case 0:
-		return fmt.Sprintf("%s: %d %ss, which no long message can have", what, t.units, t.unit)
+		return fmt.Sprintf("%s: %d %ss, which is too long for a long message", what, t.units, t.unit)
 	case 1:
 		return fmt.Sprintf("%s: %d of %d %ss of one short message", what, t.units, t.room, t.unit)
 	}

@@ -13,12 +13,12 @@ import (
 	"pmg/sms/rewrite"
 )
 
-// A Question is about one message.
+// A Question describes a message to explain.
 type Question struct {
 	From, To  string
 	Account   string        // account of the client; "": the only account of the configuration
 	Connector string        // connector on which the message arrives; "": the first connector that the account may use
-	Text      string        // "": the answer says nothing of the text
+	Text      string        // "": the answer does not include the text
 	DeliverIn time.Duration // time until the message's delivery time
 	Validity  time.Duration // validity that the sender gives the message; 0: none
 	PDU       string        // PDU with the message, as in the pdu log; "": the fields above are the whole message
@@ -27,7 +27,7 @@ type Question struct {
 // Drivers makes the driver of a protocol.
 type Drivers func(protocol string, c *config.Config) (protocols.Driver, error)
 
-// Ask answers a question in English about a configuration that has been checked.
+// Ask answers a question in English. The configuration must have been checked.
 func Ask(c *config.Config, drivers Drivers, q Question) (string, error) {
 	e := &asked{config: c, drivers: drivers, question: q, answer: &answer{}}
 	if err := e.origin(q); err != nil {
@@ -53,7 +53,7 @@ func Ask(c *config.Config, drivers Drivers, q Question) (string, error) {
 	return e.answer.String(), nil
 }
 
-// check finds what no message can be.
+// check returns an error for a message that cannot exist.
 func (q *Question) check() error {
 	switch {
 	case q.PDU != "" && (q.From != "" || q.To != "" || q.Text != "" || q.DeliverIn != 0 || q.Validity != 0):
@@ -74,7 +74,7 @@ func (q *Question) check() error {
 	return nil
 }
 
-// An asked is a question that is being answered.
+// An asked is a question, with its answer so far.
 type asked struct {
 	config   *config.Config
 	drivers  Drivers
@@ -82,10 +82,10 @@ type asked struct {
 	from     *config.Connector
 	account  *config.Account // nil: the message comes from an SMSC
 	answer   *answer
-	target   int // number of the way that the message takes in this run
+	target   int // number of the target that the message takes in this run
 }
 
-// origin finds where the message comes from.
+// origin finds the connector and the account that the message comes from.
 func (e *asked) origin(q Question) error {
 	if q.Connector != "" {
 		i := slices.IndexFunc(e.config.Connectors, func(c config.Connector) bool { return c.Name == q.Connector })

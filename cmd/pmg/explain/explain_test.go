@@ -183,10 +183,10 @@ func TestQuiet(t *testing.T) {
 		to, want string
 	}{
 		{0, "46701740605", "step quiet: it is delivered at "},
-		{0, "46701740605", " " + end + " UTC, when it is no longer quiet where its recipient is\n"},
+		{0, "46701740605", " " + end + " UTC, after the quiet hours of its recipient\n"},
 		{0, "46701740605", "step validity: it is valid for 2h0m0s from its delivery time on\n"},
 		{0, "47701740605", "step validity: it is valid for 2h0m0s\n"},
-		{time.Minute, "46701740605", "Refused as bad_validity by step quiet: it is quiet where its recipient is (quiet), and its validity ends before that does."},
+		{time.Minute, "46701740605", "Refused as bad_validity by step quiet: its recipient has quiet hours (quiet), and its validity ends before they do."},
 	} {
 		if a, err := Ask(c, newDriver, Question{To: q.to, Validity: q.validity}); err != nil || !strings.Contains(a, q.want) {
 			t.Errorf("%+v: %v\n%s", q, err, a)

@@ -27,21 +27,21 @@ import (
 	"pmg/sms/rewrite"
 )
 
-// A run is one message in a gateway of its own, so that rates and the log are as for the first message. It goes to
-// one of the targets of its route.
+// A run is a message on its way to one target of its route. It has its own gateway, so that rates and the log are
+// those of a first message.
 type run struct {
 	*asked
 	gateway *gateway.Gateway
 	step    string  // step that the message is in
-	rules   []rule  // rules that had an effect since the message came, or since it was accepted
-	logged  []entry // since the step began
+	rules   []rule  // rules that had an effect: on the way in, later on the way out
+	logged  []entry // lines of the log since the step began
 	way     *routes.Way
 	ways    int
-	text    string // the text of the message when it came
+	text    string // the text of the message when it arrived
 	err     error
 }
 
-// An entry is what a line of the log says.
+// An entry is a line of the gateway's log, as far as it is read.
 type entry struct{ Message, Field string }
 
 // Write implements io.Writer for the log.
@@ -52,8 +52,7 @@ func (r *run) Write(line []byte) (int, error) {
 	return len(line), err
 }
 
-// run passes the message through the steps, and converts it for the target whose turn it is. It returns the
-// number of targets.
+// run passes the message through the steps, and converts it for the run's target. It returns the number of targets.
 func (e *asked) run() (targets int, err error) {
 	r := &run{asked: e}
 	c := *e.config
@@ -82,12 +81,12 @@ func (e *asked) run() (targets int, err error) {
 	return r.ways, nil
 }
 
-// isOwnAPI reports whether the messages of a connector come by the HTTP API of pmg, which refuses what cannot be right.
+// isOwnAPI reports whether clients of a connector use PMG's own HTTP API, which refuses invalid messages.
 func isOwnAPI(c *config.Connector) bool {
 	return c.Transport() != config.BySession && slices.Contains(c.HTTP.Dialects, "pmg")
 }
 
-// roomy is where every message has room.
+// roomy has room for every message in each lane.
 type roomy struct{}
 
 func (roomy) HasRoom(keep.Accepted, *intake.Several) bool { return true }
@@ -106,7 +105,7 @@ func (r *run) link(c *config.Connector, account *config.Account) *connector.Link
 	return l
 }
 
-// describe gives a submission what it is about.
+// describe fills in the message of a submission.
 func (r *run) describe(s *intake.Submission) error {
 	if r.question.PDU == "" {
 		s.Change = r.write
@@ -121,13 +120,13 @@ func (r *run) describe(s *intake.Submission) error {
 		return errors.New("cannot explain a PDU without a text: only messages are explained")
 	}
 	if several := s.Session.Can.Recipients; several != nil {
-		several.To(s.PDU, 0) // the others take the same steps
+		several.To(s.PDU, 0) // the PDU's other messages take the same steps
 	}
 	return nil
 }
 
-// write fills in a message from the question. The types of its addresses follow from their form, and the text is as
-// its sender writes it.
+// write fills in a message from the question. The types of its addresses follow from their form; the text is coded as
+// a client of the connector would.
 func (r *run) write(now int64, m *sms.Message) sms.Code {
 	q := &r.question
 	alphabet, text := smstext.Encode(r.from.Form().Default, q.Text)
@@ -136,7 +135,7 @@ func (r *run) write(now int64, m *sms.Message) sms.Code {
 		m.Set(source, dest, text)
 		m.SetNative(r.gateway.Table.Connector(r.from.Name).Protocol, nil)
 	} else if code := (&httpsms.Order{From: q.From, To: q.To, Text: text}).Fill(m); code != sms.OK {
-		return code // requests have a '+' as the type of the number
+		return code // requests need a '+' for an international number
 	}
 	if r.account == nil {
 		m.Kind = sms.MO
@@ -150,7 +149,7 @@ func (r *run) write(now int64, m *sms.Message) sms.Code {
 	return sms.OK
 }
 
-// recorded returns steps that are recorded when a message takes them.
+// recorded wraps steps so that the changes of each step are recorded.
 func (r *run) recorded(steps []intake.Step) []intake.Step {
 	for i := range steps {
 		step := steps[i]
@@ -185,7 +184,7 @@ func (r *run) recorded(steps []intake.Step) []intake.Step {
 	return steps
 }
 
-// optOut records what lists the text of a message changes.
+// optOut records the lists that the text of a message changes.
 func (r *run) optOut(m *sms.Message) {
 	if c := r.gateway.Lists.Asked(m); c != nil {
 		for _, what := range c.Preview() {
@@ -194,7 +193,7 @@ func (r *run) optOut(m *sms.Message) {
 	}
 }
 
-// read records what came.
+// read records the message that has arrived.
 func (r *run) read(s *intake.Submission) {
 	m := s.Message
 	if m.Flags&sms.ByText != 0 { // the receipt's message was not found by id
@@ -207,7 +206,7 @@ func (r *run) read(s *intake.Submission) {
 	r.answer.from, r.answer.to = addressOf(m.Source()), addressOf(m.Dest())
 }
 
-// A seen is what plugins may change of a message.
+// A seen are the fields of a message that plugins may change.
 type seen struct{ from, to, text, tags, network string }
 
 func (r *run) seen(m *sms.Message) (s seen) {
@@ -219,7 +218,7 @@ func (r *run) seen(m *sms.Message) (s seen) {
 	return s
 }
 
-// plugins records what plugins have done to a message, and which were not asked.
+// plugins records how plugins have changed a message, and the plugins that were not asked.
 func (r *run) plugins(now int64, before *sms.Message, was seen, s *intake.Submission) {
 	change := func(format string, a ...any) {
 		r.answer.changes = append(r.answer.changes, fmt.Sprintf("step plugins: "+format, a...))
@@ -228,7 +227,7 @@ func (r *run) plugins(now int64, before *sms.Message, was seen, s *intake.Submis
 		if s.Code != sms.OK || s.Held() {
 			break
 		}
-		change("plugin %s would be asked, and is not: what it says is not known here", name)
+		change("plugin %s is not asked here, so its answer is not known", name)
 	}
 	for _, e := range r.logged {
 		if !strings.HasPrefix(e.Message, "message refused") {
@@ -249,7 +248,7 @@ func (r *run) plugins(now int64, before *sms.Message, was seen, s *intake.Submis
 	}
 }
 
-// network records the network of a message, if there is a table of them.
+// network records the network of a message, if there is a table of networks.
 func (r *run) network(m *sms.Message) {
 	if r.config.Networks.File == "" || r.target != 0 {
 		return
@@ -261,14 +260,14 @@ func (r *run) network(m *sms.Message) {
 	r.answer.changes = append(r.answer.changes, "step network: its network is "+text)
 }
 
-// compare records what a step has changed besides the addresses and the text.
+// compare records the changes of a step to other fields than the addresses and the text.
 func (r *run) compare(now int64, before, m *sms.Message) {
 	change := func(format string, a ...any) {
 		r.answer.changes = append(r.answer.changes, fmt.Sprintf("step "+r.step+": "+format, a...))
 	}
 	if r.step == "quiet" && m.DeliverAt != before.DeliverAt {
 		at := time.Unix(0, r.gateway.Node.Clock.Wall(m.DeliverAt)).In(r.account.QuietHours().Zone(number.Of(m.Dest())))
-		change("it is delivered at %s, when it is no longer quiet where its recipient is", at.Format("2006-01-02 15:04 MST"))
+		change("it is delivered at %s, after the quiet hours of its recipient", at.Format("2006-01-02 15:04 MST"))
 	}
 	if m.Expires != before.Expires {
 		from := ""
@@ -282,8 +281,7 @@ func (r *run) compare(now int64, before, m *sms.Message) {
 	}
 }
 
-// choose records where the route of a message leads. The message goes to the target whose turn it is, whichever the
-// step has chosen.
+// choose records the targets of the message's route. The message goes to this run's target, whichever the step has chosen.
 func (r *run) choose(s *intake.Submission, v intake.Verdict) intake.Verdict {
 	if s.Held() {
 		r.answer.held = true
@@ -309,7 +307,7 @@ func (r *run) choose(s *intake.Submission, v intake.Verdict) intake.Verdict {
 	return intake.Pass
 }
 
-// rule records what a rule did, up to the first that refuses the message.
+// rule records the effect of a rule, up to the first rule that refuses the message.
 func (r *run) rule(s rewrite.Step) {
 	if r.refusedBy() != "" {
 		return
@@ -329,7 +327,7 @@ func (r *run) rule(s rewrite.Step) {
 	}
 }
 
-// refusedBy says which rule refuses the message, or returns "".
+// refusedBy returns the rule that refuses the message, or "".
 func (r *run) refusedBy() string {
 	if n := len(r.rules); n > 0 {
 		return r.rules[n-1].refusal
@@ -337,7 +335,7 @@ func (r *run) refusedBy() string {
 	return ""
 }
 
-// end records what became of the message, and whither it leaves.
+// end records how the steps ended for the message, and the ways out.
 func (r *run) end(s *intake.Submission, v intake.Verdict) {
 	var refused refusal
 	if v == intake.Refuse {
@@ -351,7 +349,7 @@ func (r *run) end(s *intake.Submission, v intake.Verdict) {
 	}
 }
 
-// refusal returns why the step that the message took last refuses it.
+// refusal returns the reason why the last step refuses the message.
 func (r *run) refusal(code sms.Code) refusal {
 	f := refusal{code: code.String(), step: r.step}
 	f.refused = f.code
@@ -401,7 +399,7 @@ func (r *run) leave(m *sms.Message, refused refusal) {
 	}
 }
 
-// receivers names what an account gets its messages by on a connector.
+// receivers returns a name for the sessions or the webhook that an account gets its messages by on a connector.
 func receivers(on *config.Connector, sessions string) string {
 	if on.Transport() == config.BySession {
 		return sessions
@@ -409,8 +407,8 @@ func receivers(on *config.Connector, sessions string) string {
 	return "events"
 }
 
-// passes asks the plugins of the hook send about a message that leaves by a session, and returns what leaves and lines about
-// what they say; without a message it does not leave.
+// passes asks the plugins of the hook send about a message that leaves by a session. It returns the message as it
+// leaves, nil if it does not leave, and lines about the plugins' answers.
 func (r *run) passes(m *sms.Message, l *connector.Link) (leaving *sms.Message, said string) {
 	lane := r.way.Lane
 	g := r.gateway
@@ -429,7 +427,7 @@ func (r *run) passes(m *sms.Message, l *connector.Link) (leaving *sms.Message, s
 	return m, said
 }
 
-// parameters returns a line about the optional parameters that the account gives its messages to an SMSC.
+// parameters returns a line about the optional parameters that the account adds to its messages for an SMSC.
 func (r *run) parameters(to *config.Connector) string {
 	if r.account == nil || len(r.account.TLVs) == 0 || to.Protocol != "smpp" || to.Role() != protocols.Client {
 		return ""
@@ -443,7 +441,7 @@ func (r *run) parameters(to *config.Connector) string {
 	)
 }
 
-// sent returns lines about what the peer of a session is sent.
+// sent returns lines about the message as it is sent by a session.
 func (r *run) sent(m *sms.Message, l *connector.Link) string {
 	r.rules, r.logged = nil, nil
 	m, said := r.passes(m, l)
@@ -451,7 +449,7 @@ func (r *run) sent(m *sms.Message, l *connector.Link) string {
 		return said
 	}
 	out := r.gateway.Node.Messages.Copy(m)
-	if l.Session == nil { // calls and requests make their own form of this message
+	if l.Session == nil { // webhooks and requests convert the message themselves
 		out = r.gateway.Convert.Leaving(&l.Source, out)
 	} else if copied := r.gateway.Convert.Encode(
 		r.gateway.Node.Clock.Now(), l, l.Connector.Driver.NewPDU(), out, 1,

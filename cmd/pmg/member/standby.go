@@ -59,7 +59,7 @@ func (w *Standby) Wait() (*Member, error) {
 	defer func() { _ = door.Close() }() // the sockets stay open
 	manager := daemon.NewManager(os.Getenv, os.Getpid())
 	if err := manager.Ready(); err != nil {
-		w.Log.Warn().Err(err).Msg("the service manager does not know the state of the gateway")
+		w.Log.Warn().Err(err).Msg("cannot notify the service manager")
 	}
 	go func() { _ = manager.Watch(ctx, func() bool { return true }) }()
 	obeys := make(chan struct{})

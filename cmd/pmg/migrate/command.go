@@ -24,16 +24,16 @@ type source struct {
 // table returns the table of the options' translations.
 func (s source) table() string { return draft.Markdown(s.rows()) }
 
-var errProblems = errors.New("the configuration was written, and cannot be used yet: the problems are above")
+var errProblems = errors.New("the configuration was written, but cannot be used yet: see the problems above")
 
 // Command returns the command import for a program that knows the given protocols.
 func Command(protocols []string) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "import",
-		Short: "Make a configuration of that of another gateway",
-		Long: `Reads the configuration of another gateway and writes one of PMG, which does the same as far as
-PMG can. Each option is translated, or named in a comment with the reason. What needs a
-decision is marked DECIDE in the file and counted at the end.`,
+		Short: "Translate the configuration of another gateway",
+		Long: `Reads the configuration of another gateway and writes one of PMG with the same effect, as far
+as possible. Each option is translated, or named in a comment with the reason. Comments that
+need a decision are marked DECIDE in the file, and counted at the end.`,
 		Args: cobra.NoArgs,
 	}
 	for _, s := range sources() {
@@ -45,9 +45,9 @@ decision is marked DECIDE in the file and counted at the end.`,
 func sources() []source {
 	return []source{{
 		use:   "kannel FILE",
-		short: "Make a configuration of a kannel.conf",
+		short: "Translate a kannel.conf",
 		long: `Reads a kannel.conf and the files that it includes. Groups smsc become connectors, sendsms-user
-accounts, and what decides which SMSC gets a message becomes routes.`,
+accounts, and the options that select SMSCs become routes.`,
 		example: "  pmg import kannel /etc/kannel/kannel.conf --output pmg.yaml && pmg config check -c pmg.yaml",
 		read: func(file string) (*draft.Draft, error) {
 			groups, err := kannel.ReadFile(file)
@@ -59,10 +59,10 @@ accounts, and what decides which SMSC gets a message becomes routes.`,
 		rows: kannel.Table,
 	}, {
 		use:   "jasmin DUMP",
-		short: "Make a configuration of what the console of Jasmin shows",
-		long: `Reads a file with what Jasmin's console (jcli) shows of its configuration: smppccm -l and -s,
-user -l and -s, group -l, httpccm -l, mtrouter -l and morouter -l. docs/migrate.md says how
-to make it. Connectors and users become connectors and accounts, and routes become routes.
+		short: "Translate the output of Jasmin's console",
+		long: `Reads a file with the output of Jasmin's console (jcli) for its configuration: smppccm -l and
+-s, user -l and -s, group -l, httpccm -l, mtrouter -l and morouter -l. docs/migrate.md describes
+how to make it. Connectors and users become connectors and accounts, and routes become routes.
 Jasmin does not show passwords of users, so their accounts get new ones.`,
 		example: "  pmg import jasmin jasmin.txt --output pmg.yaml && pmg config check -c pmg.yaml",
 		read: func(file string) (*draft.Draft, error) {
@@ -93,7 +93,7 @@ func (s source) command(protocols []string) *cobra.Command {
 		Use: s.use, Short: s.short, Long: s.long + common, Example: s.example,
 		Args: func(_ *cobra.Command, args []string) error {
 			if !options && len(args) != 1 {
-				return fmt.Errorf("cannot import: one file is needed, and got %d", len(args))
+				return fmt.Errorf("cannot import: one file is needed, not %d", len(args))
 			}
 			return nil
 		},
@@ -119,8 +119,8 @@ func (s source) command(protocols []string) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", "", "the `file` to write; standard output when not given")
-	cmd.Flags().BoolVar(&options, "options", false, "print what becomes of each option, and read no file")
-	cmd.Flags().BoolVar(&force, "force", false, "overwrite a file that exists")
+	cmd.Flags().BoolVar(&options, "options", false, "print the translation of each option, without reading a file")
+	cmd.Flags().BoolVar(&force, "force", false, "overwrite an existing file")
 	return cmd
 }
 
@@ -137,7 +137,7 @@ func report(cmd *cobra.Command, d *draft.Draft, made []byte, protocols []string)
 	}
 	switch n := d.Decisions(); n {
 	case 0:
-		cmd.PrintErrln("nothing needs a decision; the comments say what was left out")
+		cmd.PrintErrln("nothing needs a decision; the comments list the options that were left out")
 	case 1:
 		cmd.PrintErrln("1 thing needs a decision: see the comment with DECIDE")
 	default:

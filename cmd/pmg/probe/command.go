@@ -39,18 +39,18 @@ func Command(names []string, drivers func(protocol string) (protocols.SessionDri
 	}
 	cmd := &cobra.Command{
 		Use:   "probe HOST:PORT",
-		Short: "Find out what an SMSC is like, and print a connector for it",
-		Long: `Connects to an SMSC, shows its certificates, logs in, asks several times whether it is there
-(SMPP: enquire_link), logs out, and prints the options of a connector for what it found.
+		Short: "Test an SMSC, and print a connector for it",
+		Long: `Connects to an SMSC, shows its certificates, logs in, sends some keep-alives
+(SMPP: enquire_link), logs out, and prints the options of a connector to the SMSC.
 
-The password is in $` + passwordVariable + `, or it is asked for. Without --system-id there is no login. With SMPP it logs in
-as a transmitter, so that the SMSC delivers nothing; what it delivers all the same is refused
-for now, and comes again.
+The password is in $` + passwordVariable + `, or pmg probe prompts for it. Without --system-id there is no login. With SMPP it logs in
+as a transmitter, so that the SMSC delivers nothing; a message that it delivers nevertheless is
+refused with a temporary error, so that it comes again.
 
-How many messages an SMSC takes together is seen only by sending some: with --to it sends
---messages real messages at once, which the SMSC may charge.
+Only sending shows how many unanswered messages an SMSC accepts: with --to it sends
+--messages real messages without waiting, which the SMSC may charge.
 
-With --tls the login is sent only if the SMSC's certificate is good, or with --insecure.`,
+With --tls the login is sent only if the SMSC's certificate is valid, or with --insecure.`,
 		Example: `  pmg probe smpp.example.net:2775 --system-id acme
   pmg probe smpp.example.net:3550 --tls
   pmg probe smpp.example.net:3550 --tls --ca operator.pem --system-id acme --to 46701234567 --messages 20
@@ -64,22 +64,22 @@ With --tls the login is sent only if the SMSC's certificate is good, or with --i
 
 func (o *flags) define(cmd *cobra.Command, names []string) {
 	f := cmd.Flags()
-	f.StringVar(&o.protocol, "protocol", names[0], "the `protocol` that it speaks: "+strings.Join(names, " or "))
+	f.StringVar(&o.protocol, "protocol", names[0], "the `protocol` of the SMSC: "+strings.Join(names, " or "))
 	f.StringVar(&o.SystemID, "system-id", "", "the `account` to log in with; no login when not given")
 	f.StringVar(&o.Bind, "bind", o.Bind, "SMPP: the `type` of the login: transmitter, receiver or transceiver")
 	f.BoolVar(&o.encrypted, "tls", false, "speak TLS")
-	f.StringVar(&o.tls.Authorities, "ca", "", "trust the authorities in this `file`, and not those of the machine")
+	f.StringVar(&o.tls.Authorities, "ca", "", "trust the authorities in this `file` instead of those of the machine")
 	f.StringVar(&o.tls.ServerName, "server-name", "", "the `name` that its certificate must have; the host when not given")
 	f.StringVar(&o.certificate, "certificate", "", "a `file` with our certificate")
 	f.StringVar(&o.key, "key", "", "the `file` with its key")
 	f.BoolVar(
 		&o.tls.Insecure, "insecure", false,
-		"log in though its certificate is not good: whoever is in between sees the password",
+		"log in even if its certificate is not valid: somebody in between could read the password",
 	)
-	f.IntVar(&o.Enquiries, "enquiries", o.Enquiries, "how many `times` it is asked whether it is there, one at a time")
+	f.IntVar(&o.Enquiries, "enquiries", o.Enquiries, "how many `times` to send a keep-alive, one at a time")
 	f.StringVar(&o.To, "to", "", "send real messages to this `number`")
 	f.StringVar(&o.From, "from", "", "their source `address`")
-	f.IntVar(&o.Messages, "messages", o.Messages, "how `many` are sent without waiting for their answers")
+	f.IntVar(&o.Messages, "messages", o.Messages, "how `many` to send without waiting for their answers")
 	f.DurationVar(&o.Timeout, "timeout", o.Timeout, "how `long` to wait for each answer")
 }
 
@@ -129,7 +129,7 @@ func (o *flags) protocolOptions() (protocols.Options, error) {
 	return nil, fmt.Errorf("cannot log in as %q: --bind is transmitter, receiver or transceiver", o.Bind)
 }
 
-// askPassword returns the password of the environment, or asks for it.
+// askPassword returns the password in the environment, or prompts for it.
 func askPassword(cmd *cobra.Command) (string, error) {
 	if p, ok := os.LookupEnv(passwordVariable); ok {
 		return p, nil

@@ -12,8 +12,8 @@ import (
 	"pmg/sms"
 )
 
-// A dialogue is a session with the SMSC. It takes no message from it: what the SMSC delivers is refused for
-// now, so that it comes again.
+// A dialogue is a session with the SMSC. It accepts no messages: it refuses them with a temporary error, so that the
+// SMSC sends them again.
 type dialogue struct {
 	conn    net.Conn
 	driver  protocols.SessionDriver
@@ -22,12 +22,12 @@ type dialogue struct {
 
 	in      []byte // octets that came and were not handled yet
 	pdu     protocols.PDU
-	refused int // messages of the SMSC
+	refused int // number of messages from the SMSC that were refused
 }
 
 var errClosed = errors.New("the SMSC closed the connection")
 
-// maxOctets bounds what is kept of a PDU that is not whole.
+// maxOctets limits the octets of an incomplete PDU.
 const maxOctets = 1 << 20
 
 // write sends d.pdu.
@@ -37,7 +37,7 @@ func (d *dialogue) write() error {
 	return err
 }
 
-// login logs in, and returns the answer as a log has it.
+// login logs in, and returns the answer in the form of the pdu log.
 func (d *dialogue) login() (answer string, err error) {
 	if d.session.Start(time.Now().UnixNano(), d.pdu).Kind != protocols.Send {
 		return "", errors.New("cannot log in: the protocol has no login")
@@ -49,11 +49,11 @@ func (d *dialogue) login() (answer string, err error) {
 	return answer, err
 }
 
-// enquire asks the SMSC whether it is there, and waits for its answer.
+// enquire sends a keep-alive, and waits for its answer.
 func (d *dialogue) enquire() (time.Duration, error) {
 	began := time.Now()
 	if d.session.Tick(began.UnixNano(), d.pdu, true).Kind != protocols.Send {
-		return 0, errors.New("the protocol cannot ask whether the peer is there")
+		return 0, errors.New("the protocol has no keep-alive")
 	}
 	if err := d.write(); err != nil {
 		return 0, err
@@ -73,7 +73,7 @@ func (d *dialogue) enquire() (time.Duration, error) {
 	}
 }
 
-// until handles PDUs until one asks for an action. seen is called with that PDU.
+// until handles PDUs until one leads to an action of a kind. seen is called with that PDU.
 func (d *dialogue) until(kind protocols.ActionKind, seen func()) (a protocols.Action, err error) {
 	for {
 		if a, err = d.receive(); err != nil {
@@ -92,8 +92,7 @@ func (d *dialogue) until(kind protocols.ActionKind, seen func()) (a protocols.Ac
 	}
 }
 
-// receive receives a PDU. With Send, d.pdu has become an answer that is to be written. The
-// error says that the session is over.
+// receive receives a PDU. If the action is Send, d.pdu is the answer to write. An error ends the session.
 func (d *dialogue) receive() (a protocols.Action, err error) {
 	if err := d.read(); err != nil {
 		return a, err
@@ -128,7 +127,7 @@ func (d *dialogue) read() error {
 			one := d.in[:n:n]
 			d.in = d.in[n:]
 			if err := d.driver.Decode(d.pdu, one); err != nil {
-				return fmt.Errorf("the SMSC sends what is no PDU of %s: %w", d.driver.Name(), err)
+				return fmt.Errorf("the SMSC sends octets that are not a PDU of %s: %w", d.driver.Name(), err)
 			}
 			return nil
 		}
@@ -150,7 +149,7 @@ func (d *dialogue) read() error {
 	}
 }
 
-// leave logs out, as far as the SMSC answers.
+// leave logs out, if the SMSC answers.
 func (d *dialogue) leave() {
 	d.timeout = min(d.timeout, time.Second)
 	if d.session.Unbind(time.Now().UnixNano(), d.pdu).Kind == protocols.Logout && d.write() == nil {

@@ -1,6 +1,6 @@
-// Package probe finds out what an SMSC is like: whether it can be reached, its certificates, whether it
-// takes a login, how fast it answers, and how many messages it takes together. It writes what it finds as it
-// goes, and then the options of a connector to it.
+// Package probe tests an SMSC: whether it can be reached, its certificates, whether it accepts a login, how fast it
+// answers, and how many unanswered messages it accepts. It writes each result when it has it, and then the options of
+// a connector to the SMSC.
 //
 // # Start reading
 //

@@ -16,28 +16,28 @@ import (
 	"pmg/sms/rewrite"
 )
 
-// Options say what is probed, and how far.
+// Options are the address, the login and the tests of a probe.
 type Options struct {
 	Address  string // host:port
 	Driver   protocols.SessionDriver
 	Bind     string            // the option bind of a connector; "": the protocol has no such option
-	Options  protocols.Options // of the protocol
+	Options  protocols.Options // options of the protocol
 	SystemID string            // "": the probe does not log in
 	Password string
-	TLS      *tlsfiles.Options // nil: none
-	Timeout  time.Duration     // for each answer
+	TLS      *tlsfiles.Options // nil: no TLS
+	Timeout  time.Duration     // time limit for each answer
 
-	Enquiries int    // number of enquiries whether the SMSC is alive
+	Enquiries int    // number of keep-alives to send
 	From, To  string // addresses of the test messages; an empty To: no messages are sent
-	Messages  int    // how many are sent together
+	Messages  int    // number of messages to send without waiting for answers
 }
 
-// found is what was found out for the connector's options.
+// found are the results that the connector's options are made of.
 type found struct {
 	window int // 0: not known
 }
 
-// Run probes an SMSC and writes what it finds. The error says why it went no further.
+// Run probes an SMSC and writes the results. An error is the reason why the probe ended early.
 func Run(ctx context.Context, out io.Writer, o *Options) error {
 	began := time.Now()
 	plain, err := (&net.Dialer{Timeout: o.Timeout}).DialContext(ctx, "tcp", o.Address)
@@ -67,7 +67,7 @@ func Run(ctx context.Context, out io.Writer, o *Options) error {
 	return nil
 }
 
-// session logs in, asks, sends and logs out.
+// session logs in, sends keep-alives and messages, and logs out.
 func (f *found) session(out io.Writer, conn net.Conn, o *Options) error {
 	d := &dialogue{conn: conn, driver: o.Driver, timeout: o.Timeout, pdu: o.Driver.NewPDU()}
 	d.session = o.Driver.NewSession(protocols.SessionOptions{
@@ -89,7 +89,7 @@ func (f *found) session(out io.Writer, conn net.Conn, o *Options) error {
 	if o.To != "" {
 		err = f.send(out, d, o)
 	} else {
-		fmt.Fprintln(out, "no message was sent, so it is not known how many it takes together: --to NUMBER sends some")
+		fmt.Fprintln(out, "no message was sent, so the window is not known: --to NUMBER sends some")
 	}
 	if d.refused > 0 {
 		fmt.Fprintf(out, "it delivered %d messages or receipts, which were refused for now, so that they come again\n", d.refused)
@@ -97,23 +97,23 @@ func (f *found) session(out io.Writer, conn net.Conn, o *Options) error {
 	return err
 }
 
-// enquire asks several times, one at a time.
+// enquire sends n keep-alives, one at a time.
 func (f *found) enquire(out io.Writer, d *dialogue, n int) error {
 	var took []time.Duration
 	for range n {
 		t, err := d.enquire()
 		if err != nil {
-			return fmt.Errorf("cannot ask whether it is there: %w", err)
+			return fmt.Errorf("cannot send a keep-alive: %w", err)
 		}
 		took = append(took, t)
 	}
 	if n > 0 {
-		fmt.Fprintf(out, "asked %d times whether it is there, it answered within %s\n", n, spread(took))
+		fmt.Fprintf(out, "sent %d keep-alives, it answered within %s\n", n, spread(took))
 	}
 	return nil
 }
 
-// send sends messages without waiting for their answers, and counts what becomes of them.
+// send sends messages without waiting for their answers, and counts the answers.
 func (f *found) send(out io.Writer, d *dialogue, o *Options) error {
 	sent := map[uint32]time.Time{}
 	for n := range o.Messages {
@@ -141,7 +141,7 @@ func (f *found) send(out io.Writer, d *dialogue, o *Options) error {
 		}
 	}
 	fmt.Fprintf(
-		out, "sent %d messages together to %s: it accepted %d, and answered within %s\n", o.Messages, o.To, f.window,
+		out, "sent %d messages to %s without waiting: it accepted %d, and answered within %s\n", o.Messages, o.To, f.window,
 		spread(took),
 	)
 	for status, n := range refusals {
@@ -150,7 +150,7 @@ func (f *found) send(out io.Writer, d *dialogue, o *Options) error {
 	return nil
 }
 
-// message makes one of the messages that are sent.
+// message makes the test message with number n.
 func (o *Options) message(n int) *sms.Message {
 	m := &sms.Message{Alphabet: sms.Default}
 	m.Set(rewrite.Auto([]byte(o.From)), rewrite.Auto([]byte(o.To)), fmt.Appendf(nil, "pmg probe %d", n+1))
@@ -174,7 +174,7 @@ func (f *found) write(out io.Writer, o *Options) {
 		fmt.Fprintf(out, "    bind: %s\n", o.Bind)
 	}
 	if f.window > 0 {
-		fmt.Fprintf(out, "    window: %d   # it took as many together; it may take more\n", f.window)
+		fmt.Fprintf(out, "    window: %d   # it accepted as many unanswered messages; it may accept more\n", f.window)
 	}
 	if o.TLS != nil {
 		fmt.Fprintf(out, "    tls: %s\n", tlsOptions(o.TLS))
@@ -204,7 +204,7 @@ func tlsOptions(o *tlsfiles.Options) string {
 	return "{" + strings.Join(all, ", ") + "}"
 }
 
-// spread returns the median and the longest of times.
+// spread returns the longest and the median of times.
 func spread(took []time.Duration) string {
 	slices.Sort(took)
 	return fmt.Sprintf("%s (half of it within %s)", rounded(took[len(took)-1]), rounded(took[len(took)/2]))

@@ -139,7 +139,7 @@ func TestSession(t *testing.T) {
 	o := options(s.start(t, nil))
 	o.To, o.From, o.Bind = "46701234567", "PMG", "transceiver"
 	o.Options.(*smpp.ConnectorOptions).Bind = protocols.Transceiver
-	has(t, want(t, o, ""), "logged in as acme", "sc_interface_version=52", "asked 3 times", "it accepted 7", "ESME_RTHROTTLED: 3",
+	has(t, want(t, o, ""), "logged in as acme", "sc_interface_version=52", "sent 3 keep-alives", "it accepted 7", "ESME_RTHROTTLED: 3",
 		"delivered 1 messages", "    window: 7 ", "    bind: transceiver\n", `    system_id: "acme"`)
 	if n := s.answers.Load(); n != 0x64|1<<31 { // ESME_RX_T_APPN: it comes again
 		t.Errorf("the answer to what was delivered has status 0x%x", n)
@@ -186,16 +186,16 @@ func TestTLS(t *testing.T) {
 	s := &smsc{}
 	o := options(s.start(t, config))
 	o.TLS = &tlsfiles.Options{Oldest: tls.VersionTLS12}
-	has(t, want(t, o, "nothing was sent"), "CN=smsc.example.net", "names: smsc.example.net", "NOT good", "pin: ")
+	has(t, want(t, o, "nothing was sent"), "CN=smsc.example.net", "names: smsc.example.net", "NOT valid", "pin: ")
 	o.TLS.Authorities = file("ca")
-	has(t, want(t, o, "nothing was sent"), "NOT good")
+	has(t, want(t, o, "nothing was sent"), "NOT valid")
 	if n := s.octets.Load(); n != 0 {
 		t.Errorf("%d octets were sent to a server that nobody knows", n)
 	}
 	o.TLS.ServerName = "smsc.example.net"
-	has(t, want(t, o, ""), "the certificate is good", "logged in", `server_name: "smsc.example.net"`, "ca: ")
+	has(t, want(t, o, ""), "the certificate is valid", "logged in", `server_name: "smsc.example.net"`, "ca: ")
 	*o.TLS = tlsfiles.Options{Insecure: true}
-	has(t, want(t, o, ""), "NOT good", "logged in", "tls: {insecure: true}")
+	has(t, want(t, o, ""), "NOT valid", "logged in", "tls: {insecure: true}")
 
 	plain := *o
 	plain.TLS = nil

@@ -15,8 +15,8 @@ import (
 	"pmg/internal/tlsfiles"
 )
 
-// handshake begins TLS, and shows the certificates of the SMSC whether or not they are good. It returns an
-// error if they are not, unless the options take any.
+// handshake begins TLS, and shows the certificates of the SMSC whether or not they are valid. It returns an error if
+// they are not, unless the options allow that.
 func handshake(ctx context.Context, out io.Writer, plain net.Conn, o *Options) (conn net.Conn, err error) {
 	config, _, err := tlsfiles.Load(o.TLS, false)
 	if err != nil {
@@ -41,7 +41,7 @@ func handshake(ctx context.Context, out io.Writer, plain net.Conn, o *Options) (
 		if e := (tls.RecordHeaderError{}); errors.As(err, &e) {
 			return nil, errors.New("the SMSC does not speak TLS on this port: try without --tls")
 		}
-		return nil, fmt.Errorf("the handshake of TLS has failed: %w", err)
+		return nil, fmt.Errorf("the TLS handshake has failed: %w", err)
 	}
 	s := secure.ConnectionState()
 	fmt.Fprintf(
@@ -51,10 +51,10 @@ func handshake(ctx context.Context, out io.Writer, plain net.Conn, o *Options) (
 		show(out, i, c)
 	}
 	if err := verifyChain(config, s.PeerCertificates); err == nil {
-		fmt.Fprintln(out, "  the certificate is good")
-	} else if fmt.Fprintf(out, "  the certificate is NOT good: %s\n", err); verify {
+		fmt.Fprintln(out, "  the certificate is valid")
+	} else if fmt.Fprintf(out, "  the certificate is NOT valid: %s\n", err); verify {
 		return nil, errors.New(
-			"nothing was sent, because whoever is there may not be the SMSC: give --ca FILE or --server-name if you " +
+			"nothing was sent, because the peer may not be the SMSC: give --ca FILE or --server-name if you " +
 				"know them, or --insecure to go on",
 		)
 	}
@@ -85,5 +85,5 @@ func show(out io.Writer, depth int, c *x509.Certificate) {
 	fmt.Fprintf(out, "     names: %s\n     pin: %s\n", strings.Join(names, ", "), tlsfiles.Pin(c))
 }
 
-// looksLikeTLS reports whether octets begin as an alert of TLS does.
+// looksLikeTLS reports whether octets begin like a TLS alert.
 func looksLikeTLS(b []byte) bool { return len(b) >= 2 && b[0] == 0x15 && b[1] == 3 }

@@ -15,9 +15,9 @@ import (
 func enableCommand(p Program) *cobra.Command {
 	return callCommand(p, &cobra.Command{
 		Use:   "enable ACCOUNT",
-		Short: "Have a webhook called again that has answered 410 Gone",
-		Long: `Has the servers of an account called again that are disabled because its webhook has answered
-410 Gone, with the events that wait. A reload and a restart do that for all accounts.`,
+		Short: "Enable a webhook that is disabled because it answered 410 Gone",
+		Long: `Enables the servers of an account that are disabled because its webhook answered 410 Gone:
+they are called with the waiting events. A reload and a restart do that for all accounts.`,
 		Example: "  pmg webhooks enable shop",
 	}, "called again", "no server of account %s is disabled")
 }
@@ -25,10 +25,10 @@ func enableCommand(p Program) *cobra.Command {
 func retryCommand(p Program) *cobra.Command {
 	return callCommand(p, &cobra.Command{
 		Use:   "retry ACCOUNT",
-		Short: "Call servers now that rest, with the events that wait",
-		Long: `Calls the servers of an account now for which events wait, however long they were to rest because
-calls had failed. A server that fails again rests again. One that is disabled stays so (enable),
-and dead letters stay where they are (replay).`,
+		Short: "Call servers now that wait for their next attempt",
+		Long: `Calls the servers of an account that have waiting events now, even if they rest because calls
+have failed. A server that fails again rests again. A disabled server stays disabled (enable),
+and dead letters stay dead (replay).`,
 		Example: "  pmg webhooks retry shop",
 	}, "called now", "nothing waits for a server of account %s that may be called")
 }
@@ -57,9 +57,9 @@ func testCommand(p Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "test ACCOUNT",
 		Short: "Call a webhook once, and show what it answers",
-		Long: `Calls the webhook of an account with an event of type webhook.test, which tells nothing, signed as
-others are, and shows the answer. It is also called while it rests or is disabled. The exit
-status is 1 if it did not take the call.`,
+		Long: `Calls the webhook of an account with an empty event of type webhook.test, signed like others,
+and shows the answer. It is called even while it rests or is disabled. The exit status is 1 if
+it did not accept the call.`,
 		Example: "  pmg webhooks test shop",
 		Args:    cobra.ExactArgs(1),
 	}
@@ -77,10 +77,10 @@ status is 1 if it did not take the call.`,
 			return err
 		}
 		if !a.Taken {
-			return fmt.Errorf("the webhook of account %s did not take the call", args[0])
+			return fmt.Errorf("the webhook of account %s did not accept the call", args[0])
 		}
 		return nil
 	}
-	cmd.Flags().BoolVar(&fallback, "fallback", false, "call webhook_fallback in its place")
+	cmd.Flags().BoolVar(&fallback, "fallback", false, "call webhook_fallback instead")
 	return cmd
 }

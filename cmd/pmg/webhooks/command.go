@@ -15,7 +15,7 @@ import (
 // An Ask sends a request to the admin listener of a gateway, and reads the answer into v.
 type Ask func(method, path string, v any) error
 
-// A Program is what the commands need of the program that they are part of.
+// A Program is the part of pmg that the commands use.
 type Program struct {
 	Gateway func(*cobra.Command) Ask // adds the flags that select the gateway
 	JSON    func(io.Writer, any) error
@@ -27,14 +27,14 @@ func Command(p Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "webhooks",
 		Short: "Show webhook deliveries and dead letters",
-		Long: `Each server of a client that is called with events, at the webhook of its account or at a URL
-that came with a message, has a queue of its own. The commands ask the running gateway at
+		Long: `Each server of a client that is called with events, at the webhook of its account or at the
+URL of a message, has its own queue. The commands ask the running gateway at
 --address, or else at the socket or the address of the configuration's section admin.
 
-What list and attempts show is since the gateway's start. An event that a server did not take
-in time (receipts.callback_validity) is a dead letter, which stays in the store until it is
-replayed, deleted, or its own time is over (receipts.dead_letters). pmg queue lists and changes the events that
-wait (--kind receipt), and pmg trace has the calls of the pdu logs.`,
+list and attempts cover the time since the gateway's start. An event that a server did not
+accept in time (receipts.callback_validity) is a dead letter, which stays in the store until it
+is replayed, deleted, or expires (receipts.dead_letters). pmg queue lists and changes waiting
+events (--kind receipt), and pmg trace shows the calls in the pdu logs.`,
 		Example: "  pmg webhooks list\n  pmg webhooks attempts --account shop\n  pmg webhooks attempts --id " +
 			"1a1fb0c12c230d41 --replies\n  pmg webhooks replay --account shop --since 24h",
 	}

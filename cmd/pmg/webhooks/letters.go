@@ -38,7 +38,7 @@ func (o *letters) isAll(ids []string) bool {
 	return len(ids) == 0 && o.account == "" && o.endpoint == "" && o.kind == "" && o.since == "" && o.until == ""
 }
 
-// query returns what is asked for.
+// query returns the query that the flags select.
 func (o *letters) query(ids []string, now time.Time) (q admin.QueueQuery, err error) {
 	q.State, q.Account, q.Connector = operate.StateDead, o.account, o.endpoint
 	switch o.kind {
@@ -66,8 +66,8 @@ func (o *letters) query(ids []string, now time.Time) (q admin.QueueQuery, err er
 	return q, nil
 }
 
-// each calls f for each of the dead letters of a query, which it lists or changes. Where the limit cut the list off, more reports
-// that there may be others.
+// each calls f for each dead letter of a query, which lists or changes them. more reports that the limit cut the list
+// off, so that there may be others.
 func (o *letters) each(
 	ask Ask, method, path string, q admin.QueueQuery, dryRun bool, f func(*operate.StoredMessage) error,
 ) (n int, more bool, err error) {
@@ -95,8 +95,8 @@ func deadCommand(p Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "dead [ID]...",
 		Short: "List dead letters: events that were not delivered in time",
-		Long: `Lists dead letters: events that were not taken within receipts.callback_validity, the first 100
-unless --limit says otherwise. They do not wait, and end after receipts.dead_letters.`,
+		Long: `Lists dead letters: events that were not accepted within receipts.callback_validity, the first
+100 unless --limit is set. They do not wait, and are deleted after receipts.dead_letters.`,
 		Example: "  pmg webhooks dead\n  pmg webhooks dead --account shop --since 24h --limit 0 --json",
 	}
 	ask := p.Gateway(cmd)
@@ -220,8 +220,8 @@ func replayCommand(p Program) *cobra.Command {
 		Use:   "replay [ID]...",
 		Short: "Deliver dead letters after all",
 		Long: `Puts the dead letters with these ids, or those that the flags select, back into the queues of
-the servers that their accounts have now. They wait for receipts.callback_validity again, and
-have the webhook-id that they had, by which a server knows one that it has taken already.`,
+their accounts' present servers. They wait up to receipts.callback_validity again, and keep
+their webhook-id, so that a server recognises events that it has already accepted.`,
 		Example: "  pmg webhooks replay --account shop --since 24h --dry-run\n  pmg webhooks replay evt_1a1fb0c12c230d41",
 	}, operate.RetryMessages, "replayed")
 }

@@ -21,9 +21,9 @@ func listCommand(p Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List webhooks: their state, and what waits for them",
-		Long: `Lists the servers: how many events wait for each and for how long, the calls under way, how
-many calls have failed in a row, and for how long it is not called after them; the calls
-that it has taken and that have failed, when the last of both were, and why the last one failed.`,
+		Long: `Lists the servers: the number of events that wait for each and for how long, the calls under
+way, the consecutive failures and the rest after them; the numbers of accepted and failed
+calls, the times of the last ones, and the reason of the last failure.`,
 		Example: "  pmg webhooks list\n  pmg webhooks list --account shop --json | jq .last_error",
 		Args:    cobra.NoArgs,
 	}
@@ -44,7 +44,7 @@ that it has taken and that have failed, when the last of both were, and why the 
 	return cmd
 }
 
-// writeAll writes an object per line.
+// writeAll writes an object in each line.
 func writeAll[T any](out io.Writer, p Program, all []T) error {
 	for i := range all {
 		if err := p.JSON(out, all[i]); err != nil {
@@ -82,7 +82,7 @@ func rowsText(p Program, rows []webhooks.Row, now time.Time) string {
 
 func number(n int64) string { return strconv.FormatInt(n, 10) }
 
-// ago returns how long ago a time was.
+// ago returns the time since at, for people.
 func ago(at *time.Time, now time.Time) string {
 	if at == nil {
 		return "-"
@@ -97,11 +97,11 @@ func attemptsCommand(p Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "attempts",
 		Short: "List the last deliveries",
-		Long: `Lists the last attempts, up to 100 for each server, the newest first: a call that tells several
-events is one attempt for each. The gateway remembers them of the 200 servers that were called last.
+		Long: `Lists the last attempts, up to 100 for each server, the newest first: a call with several
+events is an attempt for each. The gateway remembers them for the 200 servers called last.
 
-With --replies it shows the beginnings of the bodies that were answered, which may have
-texts of messages: that needs a token with scope operate, or the socket.`,
+With --replies it shows the beginnings of the answers' bodies, which may contain texts of
+messages: that needs a token with scope operate, or the socket.`,
 		Example: "  pmg webhooks attempts --account shop --endpoint https://crm.example.net\n  pmg webhooks attempts " +
 			"--id 1a1fb0c12c230d41 --replies\n  pmg webhooks attempts --json | jq 'select(.taken|not).error'",
 		Args: cobra.NoArgs,
@@ -129,8 +129,8 @@ texts of messages: that needs a token with scope operate, or the socket.`,
 	f.StringVar(&account, "account", "", "only those at servers of this account")
 	f.StringVar(&endpoint, "endpoint", "", "only those at this `server`, as pmg webhooks list shows it")
 	f.StringVar(&id, "id", "", "only those about the message, or the event, with this id")
-	f.IntVar(&limit, "limit", 100, "how many are shown at most")
-	f.BoolVar(&replies, "replies", false, "show what the servers have replied, which is private")
+	f.IntVar(&limit, "limit", 100, "most attempts to show")
+	f.BoolVar(&replies, "replies", false, "show the replies of the servers, which are private")
 	f.BoolVar(&asJSON, "json", false, "print JSON, one object per line")
 	return cmd
 }

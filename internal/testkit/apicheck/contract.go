@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// A Contract is what an API says of itself, as far as answers are checked against it.
+// A Contract is the part of an API's description that answers are checked against.
 type Contract struct {
 	Paths      map[string]map[string]json.RawMessage
 	Webhooks   map[string]any
@@ -22,13 +22,13 @@ type Contract struct {
 	}
 }
 
-// A Response is one of an operation.
+// A Response is an answer of an operation.
 type Response struct {
 	Ref     string `json:"$ref"`
 	Content map[string]struct{ Schema *Schema }
 }
 
-// A Schema is what a value must be. An object has no members but those that are named, unless none are.
+// A Schema describes a value. An object has only the named members, unless none are named.
 type Schema struct {
 	Ref        string `json:"$ref"`
 	Type       string
@@ -38,7 +38,7 @@ type Schema struct {
 	Items      *Schema
 	OneOf      []*Schema
 
-	AdditionalProperties *Schema // of the members that are not named
+	AdditionalProperties *Schema // schema of the members that are not named
 }
 
 // Read reads a contract.
@@ -53,8 +53,7 @@ func Read(b []byte) (*Contract, error) {
 // Has reports whether the contract has a method of a path, which may have a query.
 func (c *Contract) Has(method, path string) bool { return c.operation(method, path) != nil }
 
-// operation returns what the contract says of a method of a path, nil if it says nothing. A path of the contract that has no
-// parameters comes first.
+// operation returns the description of a method of a path, nil if there is none. A path without parameters takes precedence.
 func (c *Contract) operation(method, path string) json.RawMessage {
 	path, _, _ = strings.Cut(path, "?")
 	if methods, ok := c.Paths[path]; ok {
@@ -74,7 +73,7 @@ func (c *Contract) operation(method, path string) json.RawMessage {
 	return nil
 }
 
-// Wrong returns why an answer is not what the contract says of a request, "" if it is. The contract must have the request.
+// Wrong returns how an answer differs from the contract, "" if it does not. The contract must have the request.
 func (c *Contract) Wrong(method, path string, status int, kind, body string) string {
 	var o struct{ Responses map[string]*Response }
 	if err := json.Unmarshal(c.operation(method, path), &o); err != nil {
@@ -93,7 +92,7 @@ func (c *Contract) Wrong(method, path string, status int, kind, body string) str
 	case len(a.Content) == 0 && body == "":
 		return ""
 	case !ok:
-		return fmt.Sprintf("the answer %d is of type %q, which the contract has not", status, kind)
+		return fmt.Sprintf("the answer %d is of type %q, which the contract does not have", status, kind)
 	case !strings.HasSuffix(base, "json"):
 		return ""
 	}
@@ -115,7 +114,7 @@ func (c *Contract) Wrong(method, path string, status int, kind, body string) str
 
 func nameOf(ref string) string { return ref[strings.LastIndexByte(ref, '/')+1:] }
 
-// wrong returns why a value is not what a schema says, "" if it is.
+// wrong returns how a value differs from a schema, "" if it does not.
 func (c *Contract) wrong(s *Schema, v any) string {
 	if s != nil && s.Ref != "" {
 		name := nameOf(s.Ref)

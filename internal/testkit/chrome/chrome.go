@@ -27,19 +27,19 @@ import (
 // program is Debian's browser without a screen.
 const program = "chromium-headless-shell"
 
-// patience is how long a test may use its browser.
+// patience is the time limit of a test with a browser.
 const patience = 2 * time.Minute
 
-// A Browser is one that runs until the end of a test.
+// A Browser is a browser that runs until the end of a test.
 type Browser struct {
 	t   testing.TB
 	ctx context.Context
 
 	mu         sync.Mutex
-	complaints []string // errors of scripts, and what the policies of pages have refused
+	complaints []string // errors of scripts, and violations of the pages' policies
 }
 
-// Start starts a browser, which answers every question of a page with yes. The test is skipped where there is none.
+// Start starts a browser, which confirms every dialog of a page. The test is skipped if no browser is installed.
 func Start(t testing.TB) *Browser {
 	t.Helper()
 	path, err := exec.LookPath(program)
@@ -51,12 +51,12 @@ func Start(t testing.TB) *Browser {
 		chromedp.ModifyCmdFunc(func(cmd *exec.Cmd) {
 			started, cmd.SysProcAttr = cmd, &syscall.SysProcAttr{Setpgid: true}
 		}))
-	ctx, stop := chromedp.NewExecAllocator(context.Background(), options...) // the test's own context ends before the browser can
+	ctx, stop := chromedp.NewExecAllocator(context.Background(), options...) // the test's own context would end too early
 	ctx, _ = chromedp.NewContext(ctx)
 	t.Cleanup(func() {
 		_ = chromedp.Cancel(ctx)
 		stop()
-		if started != nil && started.Process != nil { // its children outlast it if it is killed
+		if started != nil && started.Process != nil { // children of the browser outlive it if it is killed
 			_ = syscall.Kill(-started.Process.Pid, syscall.SIGKILL)
 		}
 	})
@@ -66,7 +66,7 @@ func Start(t testing.TB) *Browser {
 	chromedp.ListenTarget(ctx, func(event any) {
 		switch e := event.(type) {
 		case *log.EventEntryAdded:
-			// the others are of no harm, such as where the cursor is
+			// messages of other levels are harmless
 			if e.Entry.Level == log.LevelError || e.Entry.Level == log.LevelWarning {
 				b.says(e.Entry.Text)
 			}
@@ -98,8 +98,8 @@ func (b *Browser) Do(actions ...chromedp.Action) {
 	}
 }
 
-// Click clicks an element that is seen. The click goes to the element, and not to where it was a moment ago: a page that is still
-// growing would move it away.
+// Click clicks a visible element. The click goes to the element, and not to its earlier position, because a page that is still
+// loading would move it.
 func Click(selector string) chromedp.Action {
 	return chromedp.QueryAfter(selector, func(ctx context.Context, _ runtime.ExecutionContextID, nodes ...*cdp.Node) error {
 		if len(nodes) == 0 {
@@ -123,8 +123,8 @@ func (b *Browser) LogIn(name, password string) {
 	b.Do(chromedp.SendKeys(`input[name=name]`, name), chromedp.SendKeys(`input[name=password]`, password), chromedp.Submit(`input[name=name]`), chromedp.WaitNotPresent(`input[name=password]`), chromedp.WaitReady(`main`))
 }
 
-// Silent fails the test if the browser had something to say: a script has failed, or the policy of a page has refused something.
-// What has one of some texts in it was to be expected.
+// Silent fails the test if the browser has reported a failed script, or a violation of a page's policy. Reports that contain
+// one of the given texts are ignored.
 func (b *Browser) Silent(but ...string) {
 	b.t.Helper()
 	b.mu.Lock()
@@ -136,7 +136,7 @@ func (b *Browser) Silent(but ...string) {
 	}
 }
 
-// Nameless returns the controls of the page that no screen reader can name.
+// Nameless returns the controls of the page without a name for screen readers.
 func (b *Browser) Nameless() (controls []string) {
 	b.t.Helper()
 	b.Do(chromedp.Evaluate(`[...document.querySelectorAll('a, button, select, input:not([type=hidden]), textarea, [role=region], [role=img], nav')].filter(e =>
@@ -144,15 +144,15 @@ func (b *Browser) Nameless() (controls []string) {
 	return controls
 }
 
-// Pale returns the texts of the page whose contrast with what is behind them is lower than WCAG 2.2 §1.4.3 asks for.
+// Pale returns the texts of the page whose contrast to their background is lower than WCAG 2.2 §1.4.3 requires.
 func (b *Browser) Pale() (texts []string) {
 	b.t.Helper()
 	b.Do(chromedp.Evaluate(pale, &texts))
 	return texts
 }
 
-// pale works out the contrast of each element that has a text of its own. Backgrounds are those of the next ancestor that
-// has one which is not transparent.
+// pale computes the contrast of each element that has text. The background is that of the nearest ancestor with one that is
+// not transparent.
 const pale = `(() => {
 	const rgb = c => (c.match(/[\d.]+/g) || []).map(Number);
 	const light = c => { const f = v => (v /= 255) <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4; return 0.2126 * f(c[0]) + 0.7152 * f(c[1]) + 0.0722 * f(c[2]); };

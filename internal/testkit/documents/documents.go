@@ -1,4 +1,4 @@
-// Package documents reads the project's documents for tests that compare them with the program, or run what they show.
+// Package documents reads the project's documents for tests that compare them with the program, or run their examples.
 //
 // Start reading with All, Blocks and CheckCommands.
 package documents
@@ -43,7 +43,7 @@ func Read(t testing.TB, file string) string {
 	return string(b)
 }
 
-// Blocks returns what a document has between lines of ```kind and ```.
+// Blocks returns the texts between lines of ```kind and ``` in a document.
 func Blocks(document, kind string) (found []string) {
 	for _, m := range regexp.MustCompile("(?ms)^```"+kind+"\n(.*?)^```$").FindAllStringSubmatch(document, -1) {
 		found = append(found, m[1])
@@ -51,8 +51,8 @@ func Blocks(document, kind string) (found []string) {
 	return found
 }
 
-// CheckCommands fails the test if a command of a program that stands in a document, or is an example of its help, does not exist,
-// or has not the flags that stand there. It checks what follows "$ " in consoles, and what stands within a line as code.
+// CheckCommands fails the test if a command in a document, or in an example of the help, does not exist, or lacks a flag. It
+// checks lines of consoles after "$ ", and code within lines.
 func CheckCommands(t testing.TB, root string, program func() *cobra.Command) {
 	t.Helper()
 	name, n := program().Name(), 0
@@ -91,7 +91,7 @@ func checkExamples(t testing.TB, cmd *cobra.Command, program func() *cobra.Comma
 	}
 }
 
-// CheckCommand does so with one command, which stands somewhere.
+// CheckCommand checks one command; where is its place.
 func CheckCommand(t testing.TB, where string, root *cobra.Command, line string) {
 	t.Helper()
 	words := Words(line)

@@ -1,8 +1,8 @@
-// Package lossfs is a file system in memory for tests. When its power is cut, its disk has only what was synced. It reports
-// errors when a test says so.
+// Package lossfs is a file system in memory for tests. After a power cut, its disk has only synced data. Tests can cause
+// errors.
 //
-// Like a kernel it shows what was written, and forgets after a failed sync that there is something to write: a later sync of the
-// same octets does nothing.
+// Like a kernel it shows written data, and considers it as written after a failed sync: a later sync of the same octets does
+// nothing.
 //
 // # Start reading
 //
@@ -27,10 +27,10 @@ type FS struct {
 	mu     sync.Mutex
 	root   *inode
 	last   uint64 // number of the newest inode
-	faults [2]int // by the Operation: how many come until one fails; 0: none does
-	with   []byte // what the octets have of a write that counts among those
-	failed int    // so far
-	next   *FS    // what the disk has once the power is cut; nothing reaches it any more
+	faults [2]int // by Operation: number of operations until one fails; 0: none fails
+	with   []byte // octets that a write must contain to be counted in faults
+	failed int    // number of failed operations
+	next   *FS    // state of the disk after the power cut; nothing more reaches it
 }
 
 // An inode is a file, or a directory.
@@ -38,25 +38,25 @@ type inode struct {
 	number uint64
 	mode   uint32
 	size   int64
-	pages  map[int64]*page   // as they are shown
-	names  map[string]*inode // of a directory, as they are shown
+	pages  map[int64]*page   // pages that reads see
+	names  map[string]*inode // names in a directory that reads see
 	disk   content
 }
 
-// A content is what is on the disk of an inode.
+// A content is the state of an inode on the disk.
 type content struct {
 	size  int64
 	pages map[int64]*page
 	names map[string]*inode
 }
 
-// A page is never changed: a write puts another one in its place.
+// A page is never changed: a write replaces it.
 type page struct {
 	octets [pageSize]byte
-	clean  bool // the kernel believes that the disk has it
+	clean  bool // the kernel considers it as written to disk
 }
 
-// An Operation is one that can fail.
+// An Operation is an operation that can fail.
 type Operation int
 
 // The operations.
@@ -77,21 +77,21 @@ func (f *FS) newInode(mode uint32) *inode {
 	return &inode{number: f.last, mode: mode, pages: map[int64]*page{}, names: map[string]*inode{}}
 }
 
-// Fail makes the nth operation from now on fail, which reports EIO. Only writes that have some octets count.
+// Fail causes EIO for the nth operation from now on. Only writes that contain some octets count.
 func (f *FS) Fail(o Operation, n int, with []byte) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.faults[o], f.with = n, with
 }
 
-// Failed returns how many operations have failed.
+// Failed returns the number of failed operations.
 func (f *FS) Failed() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.failed
 }
 
-// fails reports whether an operation fails. The caller holds the lock.
+// fails counts an operation, and reports whether it fails. The caller holds the lock.
 func (f *FS) fails(o Operation) bool {
 	if f.faults[o] == 0 {
 		return false
@@ -104,19 +104,19 @@ func (f *FS) fails(o Operation) bool {
 	return true
 }
 
-// A Loss is what becomes of pages that were written and not synced.
+// A Loss is the fate of unsynced pages at a power cut.
 type Loss int
 
 // The losses.
 const (
-	All  Loss = iota // none of them reached the disk
-	Some             // some did, whole
-	Torn             // of some a part did
-	None             // all did
+	All  Loss = iota // no page reached the disk
+	Some             // some pages did, completely
+	Torn             // some pages did in part
+	None             // all pages did
 )
 
-// PowerOff cuts the power, and returns what the disk has: what was synced, and of the rest what the loss leaves. What is written
-// from now on reaches no disk.
+// PowerOff cuts the power, and returns the disk: synced data, and the unsynced data that the loss leaves. Later writes do not
+// reach a disk.
 func (f *FS) PowerOff(l Loss, random *rand.Rand) *FS {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -127,7 +127,7 @@ func (f *FS) PowerOff(l Loss, random *rand.Rand) *FS {
 	return f.next
 }
 
-// survives returns an inode as it is behind a power cut, once.
+// survives returns the state of an inode after a power cut, once.
 func (i *inode) survives(l Loss, random *rand.Rand, done map[*inode]*inode) *inode {
 	if fresh := done[i]; fresh != nil {
 		return fresh
@@ -140,7 +140,7 @@ func (i *inode) survives(l Loss, random *rand.Rand, done map[*inode]*inode) *ino
 	maps.Copy(fresh.pages, i.disk.pages)
 	for at, p := range i.pages {
 		if p.clean || at*pageSize >= i.disk.size {
-			continue // what a file has grown by is no part of it yet
+			continue // the growth of a file is not on disk yet
 		}
 		if left := p.left(l, random, i.disk.pages[at]); left != nil {
 			fresh.pages[at] = left
@@ -150,7 +150,7 @@ func (i *inode) survives(l Loss, random *rand.Rand, done map[*inode]*inode) *ino
 	return fresh
 }
 
-// left returns what the disk has of a page that was not synced, which had old content, or nil for the old content.
+// left returns the page on the disk for an unsynced page that replaces old, or nil for the old content.
 func (p *page) left(l Loss, random *rand.Rand, old *page) *page {
 	switch {
 	case l == None, l == Some && random.IntN(2) == 0:
@@ -170,7 +170,7 @@ func (p *page) left(l Loss, random *rand.Rand, old *page) *page {
 	return &torn
 }
 
-// written records that the disk has all of an inode.
+// written records that the whole inode is on the disk.
 func (i *inode) written() {
 	i.disk = content{size: i.size, pages: maps.Clone(i.pages), names: maps.Clone(i.names)}
 	for at, p := range i.pages {
@@ -180,7 +180,7 @@ func (i *inode) written() {
 	}
 }
 
-// sync makes sure of an inode. After an error the kernel believes that the disk has it.
+// sync syncs an inode. After an error the kernel considers it as written.
 func (f *FS) sync(i *inode) syscall.Errno {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -210,7 +210,7 @@ func (f *FS) sync(i *inode) syscall.Errno {
 	return 0
 }
 
-// write writes octets, and returns how many.
+// write writes octets, and returns their number.
 func (f *FS) write(i *inode, b []byte, at int64) (int, syscall.Errno) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -231,7 +231,7 @@ func (f *FS) write(i *inode, b []byte, at int64) (int, syscall.Errno) {
 	return len(b), 0
 }
 
-// read reads octets, as many as there are.
+// read reads the available octets.
 func (f *FS) read(i *inode, b []byte, at int64) int {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -8,7 +8,7 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 )
 
-// Mount shows the file system in a directory, as root on a machine that has FUSE. unmount ends that.
+// Mount mounts the file system on a directory, as root on a machine with FUSE. unmount unmounts it.
 func (f *FS) Mount(dir string) (unmount func() error, err error) {
 	server, err := fs.Mount(dir, &node{fs: f, inode: f.root}, &fs.Options{
 		RootStableAttr: &fs.StableAttr{Ino: f.root.number},
@@ -20,7 +20,7 @@ func (f *FS) Mount(dir string) (unmount func() error, err error) {
 	return server.Unmount, nil
 }
 
-// A node is an inode as FUSE knows it.
+// A node is an inode for FUSE.
 type node struct {
 	fs.Inode
 	fs    *FS
@@ -45,7 +45,7 @@ var (
 	_ fs.NodeStatfser  = (*node)(nil)
 )
 
-// child returns a name of a directory as FUSE knows it.
+// child returns an inode of a directory for FUSE.
 func (n *node) child(ctx context.Context, i *inode, out *fuse.EntryOut) *fs.Inode {
 	n.fs.mu.Lock()
 	i.attr(&out.Attr)

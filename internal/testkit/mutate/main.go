@@ -1,13 +1,12 @@
-// Command mutate says how well the tests of a package would notice a fault in it. It makes small faults
-// (mutants): a condition is turned round, a comparison moved by one, a side of && or || or a whole statement
-// left out, a number made greater by one, an error forgotten. All mutants are compiled into the package once,
-// and a variable of the environment switches one of them on. For each mutant the tests that execute it are run.
-// A test that fails has killed it. A mutant that no test kills is printed as a survivor.
+// Command mutate measures how well the tests of a package find faults in it. It makes small faults (mutants): it negates a
+// condition, moves a comparison by one, omits a side of && or || or a whole statement, increments a number, or drops an error.
+// All mutants are compiled into the package once, and a variable of the environment switches one of them on. For each mutant
+// the tests that execute it are run. A test that fails has killed it. A mutant that no test kills is printed as a survivor.
 //
 //	go run ./internal/mutate -pkg ./sms/fit -n 100
 //	go run ./internal/mutate -pkg ./gateway -files 'receipt.*|orphans' -n 40 -with ./internal/e2e,./internal/simulation
 //
-// A survivor is a place to look at and no verdict: some mutants change nothing that a user could see.
+// A survivor needs a look, and is not always a gap: some mutants change nothing that a user could see.
 //
 // # Start reading
 //
@@ -29,10 +28,10 @@ import (
 type Options struct {
 	Package  string        // directory of the package whose source is changed
 	Files    string        // pattern of the names of the files that are changed, without .go; empty: all
-	Tests    []string      // directories of the packages whose tests run: that one first
-	Count    int           // how many mutants; 0: all
-	Seed     int64         // chooses them
-	Patience time.Duration // the longest that the tests of one mutant may take
+	Tests    []string      // directories of the packages whose tests run, the package itself first
+	Count    int           // number of mutants; 0: all
+	Seed     int64         // selects the mutants
+	Patience time.Duration // time limit of the tests for one mutant
 	Log      func(format string, args ...any)
 }
 
@@ -45,13 +44,13 @@ func main() {
 		"regular expression of the names of the files that are changed, without .go, such as 'receipt.*|parts'; empty is all",
 	)
 	flag.StringVar(
-		&with, "with", "", "further packages, divided by commas, whose tests run against what the package's own let live",
+		&with, "with", "", "further packages, divided by commas, whose tests run against survivors of the package's own",
 	)
 	flag.IntVar(&o.Count, "n", 50, "how many mutants, chosen at random; 0 is all")
 	flag.Int64Var(&o.Seed, "seed", 1, "chooses the mutants")
 	flag.DurationVar(
 		&o.Patience, "patience", 2*time.Minute,
-		"the longest that the tests of one mutant may take; one that takes longer is killed",
+		"time limit of the tests of one mutant; a mutant that takes longer counts as killed",
 	)
 	flag.Parse()
 	if o.Package == "" || flag.NArg() > 0 {
@@ -59,7 +58,7 @@ func main() {
 		os.Exit(2)
 	}
 	o.Tests = append([]string{o.Package}, strings.FieldsFunc(with, func(r rune) bool { return r == ',' })...)
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM) // the tests that run end with it
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM) // ends running tests, too
 	defer stop()
 	r, err := Run(ctx, o)
 	if err != nil {

@@ -20,14 +20,14 @@ type Mutant struct {
 	What string // "a < b -> a <= b"
 
 	at, end       token.Pos
-	before, after string // written around the text from at to end; %d is the mutant's number
+	before, after string // text to insert before at and after end; %d is the mutant's number
 }
 
 // A pkg is a package whose source will be changed.
 type pkg struct {
 	fset  *token.FileSet
 	files []*ast.File
-	text  map[string][]byte // of each file, by its path
+	text  map[string][]byte // source of each file, by its path
 	info  *types.Info
 	types *types.Package
 }
@@ -37,7 +37,7 @@ type finder struct {
 	*pkg
 	file *ast.File
 	src  []byte
-	path []ast.Node // from the file to the node
+	path []ast.Node // nodes from the file down to the present node
 	out  []Mutant
 }
 
@@ -54,7 +54,7 @@ func (p *pkg) mutants() (all []Mutant) {
 	return all
 }
 
-// choose returns n of them, at random; of those of one line one first.
+// choose returns n mutants at random, from different lines as far as possible.
 func choose(all []Mutant, n int, seed int64) []Mutant {
 	r := rand.New(rand.NewPCG(uint64(seed), 0))
 	r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
@@ -111,11 +111,11 @@ func shorten(s string) string {
 	return s
 }
 
-// node adds the mutants of a node, and reports whether those of its children are wanted.
+// node adds the mutants of a node, and reports whether to visit its children.
 func (f *finder) node(n ast.Node) bool {
 	switch n := n.(type) {
 	case *ast.GenDecl:
-		return len(f.path) > 1 && n.Tok != token.CONST && n.Tok != token.TYPE // tables of a package are made before main
+		return len(f.path) > 1 && n.Tok != token.CONST && n.Tok != token.TYPE // tables at package level are made before main
 	case *ast.FuncDecl:
 		return n.Body != nil && !(n.Recv == nil && n.Name.Name == "init")
 	case ast.Stmt:
@@ -130,7 +130,7 @@ func (f *finder) node(n ast.Node) bool {
 	return true
 }
 
-// statement adds that a statement is left out.
+// statement adds a mutant that omits a statement.
 func (f *finder) statement(n ast.Stmt) {
 	switch s := n.(type) {
 	case *ast.AssignStmt:
@@ -181,7 +181,7 @@ func (f *finder) expression(n ast.Expr) {
 	}
 }
 
-// binary adds what may be wrong with an operation.
+// binary adds mutants of a binary operation.
 func (f *finder) binary(e *ast.BinaryExpr) {
 	x, y := f.of(e.X), f.of(e.Y)
 	simple := isSimple(e.X) && isSimple(e.Y)
@@ -229,7 +229,7 @@ func isSimple(e ast.Expr) bool {
 	return ok
 }
 
-// value adds that a condition is turned round, and that an error is forgotten.
+// value adds mutants that negate a condition, and that drop an error.
 func (f *finder) value(e ast.Expr) {
 	parent := f.path[len(f.path)-1]
 	t := f.info.Types[e].Type
@@ -259,7 +259,7 @@ func isBool(t types.Type) bool {
 	return ok && b.Info()&types.IsBoolean != 0
 }
 
-// constant adds that a number is one greater, and that true is false.
+// constant adds mutants that increment a number, and that replace true by false.
 func (f *finder) constant(e ast.Expr, v types.TypeAndValue) {
 	parent := f.path[len(f.path)-1]
 	switch p := parent.(type) {
@@ -295,20 +295,19 @@ func (f *finder) constant(e ast.Expr, v types.TypeAndValue) {
 		f.add(e, f.of(e)+" -> not", "("+name+"(", ") != "+name+"(mutantOn(%d)))")
 	case v.Value.Kind() == constant.Int && basic.Info()&types.IsInteger != 0 && basic.Info()&types.IsUntyped == 0:
 		if max, exact := constant.Uint64Val(v.Value); exact && max >= 1<<7-1 && types.SizesFor("gc", "amd64").Sizeof(basic) < 4 {
-			return // one more might not fit
+			return // the incremented number might not fit the type
 		}
 		f.add(e, f.of(e)+" -> +1", "("+name+"(", ")+"+name+"(mutantOne(%d)))")
 	}
 }
 
-// isPlainCall reports whether a call is no conversion, and none of the builtins that want constants or
-// guess types.
+// isPlainCall reports whether a call is neither a conversion, nor a builtin that needs constants or infers types.
 func (f *finder) isPlainCall(call *ast.CallExpr) bool {
 	v := f.info.Types[call.Fun]
 	return !v.IsType() && !v.IsBuiltin()
 }
 
-// typeName returns how a type is written in the file.
+// typeName returns the name of a type in the file.
 func (f *finder) typeName(t types.Type) (name string, ok bool) {
 	ok = true
 	name = types.TypeString(t, func(p *types.Package) string {
@@ -332,16 +331,16 @@ func (f *finder) typeName(t types.Type) (name string, ok bool) {
 	return name, ok
 }
 
-// An insertion is text that is put into a file.
+// An insertion is text to insert into a file.
 type insertion struct {
 	at    int
 	opens bool
-	size  int // of what it stands around
+	size  int // length of the text that it encloses
 	order int
 	text  string
 }
 
-// rewritten returns the files that the mutants change, by their paths.
+// rewritten returns the files with all mutants, by path.
 func (p *pkg) rewritten(all []Mutant) map[string][]byte {
 	into := map[string][]insertion{}
 	for i, m := range all {
@@ -353,7 +352,7 @@ func (p *pkg) rewritten(all []Mutant) map[string][]byte {
 	}
 	out := map[string][]byte{}
 	for name, list := range into {
-		// At one place what ends comes before what begins; what is smaller ends first and begins last.
+		// At the same position, ends come before beginnings; the smallest text ends first and begins last.
 		slices.SortStableFunc(list, func(a, b insertion) int {
 			switch {
 			case a.at != b.at:
@@ -388,7 +387,7 @@ func number(format string, i int) string {
 	return format
 }
 
-// runtime returns the file that the package needs for its mutants.
+// runtime returns the file with the functions that the mutants call.
 func runtime(name string, n int) []byte {
 	return fmt.Appendf(nil, `package %s
 

@@ -23,7 +23,7 @@ import (
 	"time"
 )
 
-// A Result is what a run has found.
+// A Result is the result of a run.
 type Result struct {
 	Mutants   []Mutant
 	Survivors []int // numbers of mutants
@@ -94,7 +94,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	return r, nil
 }
 
-// compileAll compiles the tests, and finds out which mutants each executes.
+// compileAll compiles the tests, and records the mutants that each test executes.
 func compileAll(ctx context.Context, o *Options, tmp, overlay string) (all []*binary, err error) {
 	for i, dir := range o.Tests {
 		b, err := compile(ctx, dir, filepath.Join(tmp, fmt.Sprint(i, ".test")), overlay)
@@ -212,8 +212,8 @@ func (b *binary) command(ctx context.Context, variable string, tests ...string) 
 	return cmd
 }
 
-// cover finds out which tests execute which mutants, without any of these switched on. A test
-// that fails like this, such as one that counts allocations, is left out.
+// cover records the mutants that each test executes, with none switched on. It omits tests that fail in this form, such as
+// those that count allocations.
 func (b *binary) cover(ctx context.Context, o *Options, seen string) error {
 	for _, test := range b.tests {
 		_ = os.Remove(seen)
@@ -242,7 +242,7 @@ func (b *binary) cover(ctx context.Context, o *Options, seen string) error {
 	return nil
 }
 
-// kills reports whether tests fail with a mutant switched on, or do not end.
+// kills reports whether tests fail, or do not end, with a mutant switched on.
 func (b *binary) kills(ctx context.Context, o *Options, n int, tests []string) (bool, error) {
 	limited, cancel := context.WithTimeout(ctx, o.Patience)
 	defer cancel()

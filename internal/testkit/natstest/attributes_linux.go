@@ -2,5 +2,5 @@ package natstest
 
 import "syscall"
 
-// attributes returns how a server begins: it does not outlive the test.
+// attributes returns the attributes of a server's process: it does not outlive the test.
 func attributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} }

@@ -4,5 +4,5 @@ package natstest
 
 import "syscall"
 
-// attributes returns how a server begins.
+// attributes returns the attributes of a server's process.
 func attributes() *syscall.SysProcAttr { return nil }

@@ -62,10 +62,10 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// A Server is a server of NATS. It ends with the test.
+// A Server is a NATS server. It ends with the test.
 type Server struct {
 	Name    string
-	Address string // that its clients connect to
+	Address string // address for its clients
 
 	t      testing.TB
 	start  []string // the command, without its configuration
@@ -82,13 +82,13 @@ accounts {
 system_account: SYS
 `
 
-// User and System are the passwords of the accounts that have the streams, and the state of the servers.
+// User returns the login of the account with the streams.
 func User() []nats.Option { return []nats.Option{nats.UserInfo("pmg", "pmg")} }
 
-// System is User for the servers' system account.
+// System returns the login of the system account.
 func System() []nats.Option { return []nats.Option{nats.UserInfo("system", "system")} }
 
-// New makes a server that does not run yet. more is a part of its configuration.
+// New makes a server that does not run yet. more is appended to its configuration.
 func New(t testing.TB, name, sync, more string) *Server {
 	t.Helper()
 	address := testutil.FreeAddress(t)
@@ -99,8 +99,8 @@ func New(t testing.TB, name, sync, more string) *Server {
 	})
 }
 
-// NewWithin makes a server with a configuration of its own, which depends on its directory. prefix is the beginning of its
-// command, such as that of a namespace.
+// NewWithin makes a server with a configuration that depends on its directory. prefix is the beginning of its command, for
+// example for a namespace.
 func NewWithin(t testing.TB, prefix []string, name, address string, config func(dir string) string) *Server {
 	t.Helper()
 	dir := t.TempDir()
@@ -154,7 +154,7 @@ func (s *Server) Wait() {
 	s.cmd = nil
 }
 
-// Kill ends the server, also one that stands still.
+// Kill ends the server, even if it is stopped.
 func (s *Server) Kill() {
 	if s.cmd != nil {
 		_ = s.cmd.Process.Kill()
@@ -175,7 +175,7 @@ func (s *Server) Accepts() {
 	})
 }
 
-// StartCluster starts three servers, the last of which syncs as is said.
+// StartCluster starts three servers, the last of which has the sync option lastSync.
 func StartCluster(t testing.TB, lastSync string) (all []*Server) {
 	t.Helper()
 	var routes []string
@@ -196,7 +196,7 @@ func StartCluster(t testing.TB, lastSync string) (all []*Server) {
 	return all
 }
 
-// URLs returns where servers are, as clients name them.
+// URLs returns the URLs of servers for clients.
 func URLs(all ...*Server) string {
 	var urls []string
 	for _, s := range all {

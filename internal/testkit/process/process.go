@@ -23,16 +23,16 @@ import (
 	"pmg/internal/testkit/testutil"
 )
 
-// A Program is pmg: its path, and what its environment needs.
+// A Program is the path of pmg, and its environment.
 type Program struct {
 	Path string
 	Env  []string
 }
 
-// Build builds pmg of the project in a directory, as a file, with the race detector if the test has it.
+// Build builds pmg from the project in a directory, with the race detector if the test has it.
 func Build(root, path string, flags ...string) (Program, error) {
 	p := Program{Path: path}
-	args := append([]string{"build", "-ldflags=-s -w", "-o", p.Path}, flags...) // the last of two flags counts
+	args := append([]string{"build", "-ldflags=-s -w", "-o", p.Path}, flags...) // the last of several equal flags counts
 	if testutil.Race {
 		args = append(args, "-race")
 	}
@@ -44,10 +44,10 @@ func Build(root, path string, flags ...string) (Program, error) {
 	return p, nil
 }
 
-// ProgramKey is the environment variable that has the path of a program that was built before, for a test that runs itself again.
+// ProgramKey is the environment variable with the path of a program that was built before, for a test that runs itself again.
 const ProgramKey = "PMG_TEST_PROGRAM"
 
-// A Built is pmg, built once for all tests of a package by the first that needs it.
+// A Built is pmg, built once for all tests of a package, by the first test that needs it.
 type Built struct {
 	root, dir string
 	once      sync.Once
@@ -94,13 +94,13 @@ func (p Program) Serve(t testing.TB, config string) *Process {
 	return p.Start(t, exec.Command(p.Path, "serve", "-c", config))
 }
 
-// ServeLimited is Serve for a process that may have so many file descriptors.
+// ServeLimited starts pmg serve with a limit of file descriptors.
 func (p Program) ServeLimited(t testing.TB, descriptors int, config string) *Process {
 	t.Helper()
 	return p.Start(t, exec.Command("/bin/sh", "-c", fmt.Sprintf(`ulimit -n %d && exec "$@"`, descriptors), "sh", p.Path, "serve", "-c", config))
 }
 
-// Start starts a command that becomes pmg serve.
+// Start starts a command that executes pmg serve.
 func (p Program) Start(t testing.TB, cmd *exec.Cmd) *Process {
 	t.Helper()
 	s := &Process{Cmd: cmd, Began: time.Now(), Ended: make(chan struct{}), t: t, events: map[string]Event{}}
@@ -128,7 +128,7 @@ func (p Program) Start(t testing.TB, cmd *exec.Cmd) *Process {
 	return s
 }
 
-// Run runs a command of pmg, and returns what it prints. An error has the text that pmg prints of it.
+// Run runs a command of pmg, and returns its output. An error has pmg's text.
 func (p Program) Run(args ...string) (string, error) {
 	cmd := exec.Command(p.Path, args...)
 	cmd.Env = append(cmd.Environ(), p.Env...)
@@ -153,11 +153,11 @@ type Process struct {
 	events map[string]Event // by the message of the line
 }
 
-// An Event is a line of a process's log that tests look at.
+// An Event is a line of a process's log, with the fields that tests read.
 type Event struct {
 	Level, Message, Connector, Address string
 	Messages                           int
-	After                              time.Duration `json:"-"` // since the start of the process
+	After                              time.Duration `json:"-"` // time since the start of the process
 }
 
 func (p *Process) read(line string) {
@@ -176,7 +176,7 @@ func (p *Process) Log() string {
 	return strings.Join(p.log, "\n")
 }
 
-// Logged returns the last line of the log with that message.
+// Logged returns the last line of the log with a message.
 func (p *Process) Logged(message string) (Event, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -220,7 +220,7 @@ func (p *Process) Wait(message string) Event {
 	return e
 }
 
-// Ask asks the process, at its admin address, for v.
+// Ask requests v from the process, at its admin address.
 func (p *Process) Ask(path string, v any) {
 	p.t.Helper()
 	resp, err := http.Get("http://" + p.Wait("admin listening").Address + admin.Base + "/" + path)
@@ -233,13 +233,13 @@ func (p *Process) Ask(path string, v any) {
 	}
 }
 
-// A Status is what a process says of its connector "operator".
+// A Status is the state of a process's connector "operator".
 type Status struct {
 	Recovered              bool
 	Queued, InFlight, Sent int64
 }
 
-// Status returns what becomes of the messages of the process.
+// Status returns the numbers of the process's messages.
 func (p *Process) Status() Status {
 	p.t.Helper()
 	var s admin.Status
@@ -280,8 +280,7 @@ func (p *Process) Stop() int {
 	return p.Cmd.ProcessState.ExitCode()
 }
 
-// Problems returns the lines of the log at level error, without those that say that the disk is slow, which the disk of a busy
-// machine is now and then.
+// Problems returns the lines of the log at level error, except those about a slow disk, which a busy machine has now and then.
 func (p *Process) Problems() (lines []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

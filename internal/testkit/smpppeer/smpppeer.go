@@ -1,5 +1,5 @@
-// Package smpppeer is a small SMSC and a small client of SMPP, for tests of rooms that need messages to pass. It shares no
-// code with the gateway. Package loadtest, of another module, has those that count, measure and misbehave.
+// Package smpppeer is a small SMSC and a small client of SMPP, for tests that need a peer. It shares no code with the gateway.
+// Module loadtest has peers that count, measure and misbehave.
 //
 // # Start reading
 //
@@ -34,7 +34,7 @@ const (
 	maxPDU          = 1 << 16
 )
 
-// A pdu is what stands behind the length: command, status and sequence number, and a body.
+// A pdu is a PDU without its length: command, status, sequence number and body.
 type pdu struct {
 	command, status, seq uint32
 	body                 []byte
@@ -64,7 +64,7 @@ func (p pdu) write(c net.Conn) error {
 	return err
 }
 
-// fields cuts a body whose layout is of octets ('1') and of texts that end with a zero ('s').
+// fields splits a body. layout has '1' for an octet, and 's' for a text that ends with a zero.
 func fields(body []byte, layout string) (all []string) {
 	for _, kind := range layout {
 		end := 1
@@ -84,7 +84,7 @@ func fields(body []byte, layout string) (all []string) {
 type SMSC struct {
 	password string
 	receipts bool
-	due      <-chan struct{} // a receipt waits for one of these; nil: it does not wait
+	due      <-chan struct{} // each receipt waits for a value; nil: receipts do not wait
 	listener net.Listener
 	ids      atomic.Int64
 	wg       sync.WaitGroup
@@ -93,8 +93,8 @@ type SMSC struct {
 	sessions map[net.Conn]bool
 }
 
-// StartSMSC starts one, which ends with the test. It refuses logins with another password. With receipts it sends those that
-// messages ask for.
+// StartSMSC starts an SMSC, which ends with the test. It refuses logins with another password. With receipts it sends the
+// receipts that messages ask for.
 func StartSMSC(t testing.TB, password string, receipts bool) *SMSC {
 	t.Helper()
 	s, err := Start(password, receipts, nil)
@@ -105,7 +105,7 @@ func StartSMSC(t testing.TB, password string, receipts bool) *SMSC {
 	return s
 }
 
-// Start is StartSMSC outside of a test. Each receipt waits for a value of due, unless that is nil.
+// Start starts an SMSC outside of a test. Each receipt waits for a value of due, unless that is nil.
 func Start(password string, receipts bool, due <-chan struct{}) (*SMSC, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -127,7 +127,7 @@ func Start(password string, receipts bool, due <-chan struct{}) (*SMSC, error) {
 	return s, nil
 }
 
-// Addr returns where it listens.
+// Addr returns the address on which the SMSC listens.
 func (s *SMSC) Addr() string { return s.listener.Addr().String() }
 
 // Close ends its sessions.
@@ -193,7 +193,7 @@ func newReceipt(seq uint32, from, to, id string) *pdu {
 	return &pdu{command: deliver, seq: seq, body: append(append(body, byte(len(text))), text...)}
 }
 
-// A Client submits messages over one session after another's answer.
+// A Client submits messages one after another over one session.
 type Client struct {
 	Addr, SystemID, Password string
 	Transmitter              bool        // false: a transceiver
@@ -201,7 +201,7 @@ type Client struct {
 	Before                   func(i int) // is called before message i; may be nil
 }
 
-// Send submits n messages to the numbers from 46700000000 on, and returns when their answers, and their receipts, have come.
+// Send submits n messages to numbers from 46700000000 upwards, and returns when all answers and receipts have arrived.
 func (o Client) Send(ctx context.Context, n int) error {
 	c, err := (&net.Dialer{}).DialContext(ctx, "tcp", o.Addr)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package templates checks the templates of pages, also those parts that no test's page has.
+// Package templates checks the templates of pages, including parts that are on no page of a test.
 //
 // Start reading with Check.
 package templates
@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// Check fails the test if a template asks what it is given ("$") for a field or method that none of the views has.
+// Check fails the test if a template uses a field or method of "$" that none of the views has.
 func Check(t testing.TB, files fs.FS, views ...any) {
 	t.Helper()
 	asked := regexp.MustCompile(`\$\.([A-Z]\w*)`)

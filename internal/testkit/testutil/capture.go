@@ -2,11 +2,11 @@ package testutil
 
 import "encoding/binary"
 
-// A Segment is what one side of a connection has written in one piece.
+// A Segment is a piece of data that one side of a connection has written.
 type Segment struct {
-	Peer uint16 // port of the other side, which distinguishes connections
-	Port uint16 // of the gateway, which distinguishes protocols
-	Ours bool   // the gateway has written it
+	Peer uint16 // port of the other side, which identifies the connection
+	Port uint16 // port of the gateway, which identifies the protocol
+	Ours bool   // the gateway has written the data
 	Data []byte
 }
 

@@ -10,11 +10,11 @@ import (
 
 var update = flag.Bool("update", false, "write the files that tests compare with")
 
-// Updating reports whether tests are to write the files that they compare with.
+// Updating reports whether tests write the files that they compare with.
 func Updating() bool { return *update }
 
-// Fresh fails the test if a file is not as the code makes it, and shows the first difference.
-// With -update it writes the file. remedy is the command that writes this file.
+// Fresh fails the test if the content of a file is not want, and shows the first difference. With -update it writes the file.
+// remedy is the command that writes this file.
 func Fresh(t testing.TB, file, want, remedy string) {
 	t.Helper()
 	if Updating() {
@@ -53,7 +53,7 @@ func Difference(got, want string) string {
 	for len(g) > 1 && len(g) == len(w) && g[len(g)-1] == w[len(w)-1] {
 		g, w = g[:len(g)-1], w[:len(w)-1]
 	}
-	skip := 0 // octets of a long line that differs, so that the difference is among those shown
+	skip := 0 // skipped octets of a long line, so that the difference is shown
 	if len(g) > 0 && len(w) > 0 {
 		skip = max(equal([]byte(g[0]), []byte(w[0]))-shownOctets/2, 0)
 	}
@@ -62,7 +62,7 @@ func Difference(got, want string) string {
 	return b.String()
 }
 
-// equal returns how many elements two slices have in common before the first that differs.
+// equal returns the number of equal elements at the beginning of two slices.
 func equal[T comparable](a, b []T) int {
 	n := 0
 	for n < min(len(a), len(b)) && a[n] == b[n] {

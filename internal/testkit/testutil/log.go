@@ -18,7 +18,7 @@ func (l *Log) Write(b []byte) (int, error) {
 	return l.b.Write(b)
 }
 
-// String returns what was written and has not been taken.
+// String returns the lines that were written and not taken.
 func (l *Log) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -2,5 +2,5 @@
 
 package testutil
 
-// Race says whether the race detector looks on. It has sync.Pool forget a quarter of what it is given.
+// Race reports whether the race detector is on. With it, sync.Pool drops a quarter of its items.
 const Race = true

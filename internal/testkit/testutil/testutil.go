@@ -14,8 +14,7 @@ import (
 	"time"
 )
 
-// Patience is how long a test waits for an event that must happen. Only a test that fails
-// waits that long.
+// Patience is the time that a test waits for an event that must happen. Only a failing test waits that long.
 const Patience = time.Minute
 
 // Eventually waits until ok returns true, and fails the test if it does not within
@@ -29,7 +28,7 @@ func Eventually(t testing.TB, what string, ok func() bool) {
 	}
 }
 
-// Receive returns what comes by a channel, and fails the test if nothing does within Patience. what names it for the message.
+// Receive returns a value from a channel, and fails the test if none comes within Patience. what is its name in the message.
 func Receive[T any](t testing.TB, what string, c <-chan T) (v T) {
 	t.Helper()
 	select {
@@ -40,7 +39,7 @@ func Receive[T any](t testing.TB, what string, c <-chan T) (v T) {
 	return v
 }
 
-// Long skips a test that is too long, or needs too many processors, for make test. make test-all runs it.
+// Long skips a test that is too long for make test, or needs too many processors. make test-all runs it.
 func Long(t testing.TB) {
 	t.Helper()
 	if testing.Short() {
@@ -48,8 +47,8 @@ func Long(t testing.TB) {
 	}
 }
 
-// Histories returns how many of n histories a simulation plays: a tenth with -short, and under the race detector, with which each
-// takes ten times as long, and which finds its races in the first ones.
+// Histories returns the number of histories that a simulation plays, out of n: a tenth with -short, and with the race
+// detector, which makes each ten times as long and finds its races in the first ones.
 func Histories(n uint64) uint64 {
 	if testing.Short() || Race {
 		return (n + 9) / 10
@@ -76,7 +75,7 @@ func NoLeaks(m *testing.M) {
 	os.Exit(code)
 }
 
-// ShortDir returns a directory until the end of a test. Those of t.TempDir have names that are too long for a unix socket.
+// ShortDir returns a temporary directory for a test. The names of t.TempDir are too long for a unix socket.
 func ShortDir(t testing.TB) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "s")

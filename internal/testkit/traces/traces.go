@@ -17,7 +17,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// forms returns how a word may stand in a file.
+// forms returns the forms that a word may have in a file.
 func forms(word string) []string {
 	wide := strings.Join(strings.Split(word, ""), "\x00")
 	return []string{
@@ -25,8 +25,8 @@ func forms(word string) []string {
 	}
 }
 
-// Find returns the files below a directory in which words stand: plain, compressed, in hexadecimal digits or as UCS-2. What is
-// within other, a longer word that may stay, does not count.
+// Find returns the files below a directory that contain words: plain, compressed, in hexadecimal digits or as UCS-2. Words
+// within other, a longer word that is allowed, do not count.
 func Find(t testing.TB, dir, other string, words ...string) (found []string) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {

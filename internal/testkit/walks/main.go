@@ -1,6 +1,6 @@
-// Command walks leads messages through a gateway in this process, and writes after each which functions it has taken: it is built
-// with counters of coverage (go build -cover -covermode=atomic), which it clears before each message. walks_test.go compares them
-// with the lists in testdata.
+// Command walks sends messages through a gateway in this process, and writes for each the functions that it has executed: it
+// is built with counters of coverage (go build -cover -covermode=atomic), which it clears before each message. walks_test.go
+// compares them with the lists in testdata.
 //
 // # Start reading
 //
@@ -35,10 +35,10 @@ import (
 	"pmg/store"
 )
 
-// rounds is how many messages go each way. The first is not looked at.
+// rounds is the number of messages in each walk. The first is not compared.
 const rounds = 6
 
-// patience is how long a step may take.
+// patience is the time limit of a step.
 const patience = time.Minute
 
 const yaml = `
@@ -74,7 +74,7 @@ type node struct {
 	out     string        // directory of the counters
 }
 
-// walk leads messages along a walk, and writes the counters of message i into out/i.
+// walk sends the messages of a walk, and writes the counters of message i into out/i.
 func walk(name, out string) (err error) {
 	dir, err := os.MkdirTemp("", "pmg-walks-")
 	if err != nil {
@@ -167,7 +167,7 @@ func (n *node) address(connector string) string {
 	return n.engine.Addresses(n.gateway.Table.Connector(connector))[0].String()
 }
 
-// submits leads submits of a session to the SMSC: each is stored, answered and sent, and its end is written.
+// submits submits messages in a session: each is stored, answered and sent to the SMSC, and its end is recorded.
 func (n *node) submits() (err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -178,13 +178,13 @@ func (n *node) submits() (err error) {
 		err = errors.Join(err, coverage.ClearCounters())
 	}
 	c := smpppeer.Client{Addr: n.address("clients"), SystemID: "load", Password: "secret", Before: look}
-	if serr := c.Send(ctx, rounds+1); serr != nil { // the message behind the last one is not looked at
+	if serr := c.Send(ctx, rounds+1); serr != nil { // one more message, which is not compared
 		return serr
 	}
 	return err
 }
 
-// receipts leads receipts of the SMSC to the webhook of a client of HTTP.
+// receipts delivers receipts of the SMSC to the webhook of an HTTP client.
 func (n *node) receipts() error {
 	for i := range rounds {
 		r, err := http.NewRequest(http.MethodPost, "http://"+n.address("api")+"/v1/messages", strings.NewReader(
@@ -219,12 +219,12 @@ func (n *node) receipts() error {
 	return nil
 }
 
-// settled waits until so many messages were sent, and nothing is under way.
+// settled waits until a number of messages were sent, and none is under way.
 func (n *node) settled(sent int64) error {
 	err := await("messages are sent", func() bool {
 		return n.gateway.Table.Connector("operator").Stats.Sent.Load() >= sent && n.gateway.Pending() == 0
 	})
-	time.Sleep(100 * time.Millisecond) // so that the logs, counts and commits behind the answer are done
+	time.Sleep(100 * time.Millisecond) // for logs, counts and commits after the answer
 	return err
 }
 

@@ -19,7 +19,7 @@ func TestHidden(t *testing.T) {
 			t.Errorf("%q: %v", to, p)
 		}
 	}
-	for to, want := range map[string]string{"+4670174\u03010605": "the invisible character U+0301", "+4670174О605": `"О" is no digit`} {
+	for to, want := range map[string]string{"+4670174\u03010605": "the invisible character U+0301", "+4670174О605": `"О" is not a digit`} {
 		_, p := new(Reader).Message([]byte(fmt.Sprintf(`{"to":%q,"text":"a"}`, to)), time.Now())
 		if p == nil || !strings.Contains(fmt.Sprint(p.Errors), want) {
 			t.Errorf("%q: %+v", to, p)

@@ -1,5 +1,5 @@
-// Package toy is a protocol driver for tests of its users. A PDU says what its session does with
-// it. So a test brings a session into any state without a protocol.
+// Package toy is a protocol driver for tests of code that uses drivers. A PDU contains the action of its session, so that a
+// test can bring a session into any state without a protocol.
 //
 // # Start reading
 //
@@ -13,11 +13,11 @@ import (
 	"pmg/sms"
 )
 
-// A driver implements as much of a protocol as the tests need. Its name is one that a
-// configuration may have.
+// A driver implements as much of a protocol as the tests need. It has the name of a real protocol, so that a configuration can
+// select it.
 //
-// A PDU is its length, a letter that Decode makes an action of, and what belongs to it. The length
-// is one octet, or 255 and two octets. The length 0 is a loss of framing.
+// A PDU is its length, a letter for the action, and the action's data. The length is one octet, or 255 and two octets. The
+// length 0 is a loss of framing.
 type driver struct{ protocols.SessionDriver }
 
 // New returns a driver.
@@ -48,7 +48,7 @@ func (driver) Frame(b []byte) (int, error) {
 	return int(b[1])<<8 | int(b[2]), nil
 }
 
-// Decode panics at '!'. At 'x' the session does.
+// Decode panics at '!'. At 'x' the session panics.
 func (driver) Decode(p protocols.PDU, b []byte) error {
 	t := p.(*PDU)
 	*t = PDU{Octets: b}
@@ -77,7 +77,7 @@ func (driver) Decode(p protocols.PDU, b []byte) error {
 	return nil
 }
 
-// A PDU is the action that follows when a session receives it, and its answer.
+// A PDU is the action of a session that receives it, and its answer.
 type PDU struct {
 	header
 	Action  protocols.Action
@@ -87,22 +87,22 @@ type PDU struct {
 	Step    protocols.LoginStep
 	panics  bool
 
-	// What it carries.
+	// The message.
 	Kind      sms.Kind
 	DeliverAt int64
 	Content   []byte // nil: "text"
 	Alphabet  sms.Alphabet
 	Op        protocols.Operation
 
-	// Its answer.
+	// The answer.
 	Answered bool
 	Code     sms.Code
 	ID       uint64
-	Refused  []int // recipients
-	to       int   // the recipient that Session.To has named
+	Refused  []int // indexes of refused recipients
+	to       int   // index of the recipient that Session.To has selected
 }
 
-// A header is what all PDUs have in common.
+// A header implements the methods that are the same for all PDUs.
 type header struct{}
 
 func (header) Command() int                 { return 0 }
@@ -122,7 +122,7 @@ func (p *PDU) LoginStep() protocols.LoginStep { return p.Step }
 // Reset clears all fields.
 func (p *PDU) Reset() { *p = PDU{} }
 
-// AppendWire appends the octets, and of an answer those behind the length, and its code.
+// AppendWire appends the octets. For an answer it appends the octets after the length, and the code.
 func (p *PDU) AppendWire(b []byte) []byte {
 	if p.Answered && len(p.Octets) > 0 {
 		return append(append(append(b, p.Octets[1:]...), ' '), p.Code.String()...)
@@ -130,14 +130,14 @@ func (p *PDU) AppendWire(b []byte) []byte {
 	return append(b, p.Octets...)
 }
 
-// AppendLog appends the same.
+// AppendLog appends the same as AppendWire.
 func (p *PDU) AppendLog(b []byte, _ bool) []byte { return p.AppendWire(b) }
 
-// A Session does what its PDUs say. It has no timers.
+// A Session performs the actions of its PDUs. It has no timers.
 type Session struct {
 	timers
 	As     protocols.BindType // type of the login; 0: the session is not logged in
-	Number uint32             // of the last request
+	Number uint32             // number of the last request
 	taken  func(uint32) bool
 }
 
@@ -214,10 +214,10 @@ func (s *Session) Bound() protocols.BindType { return s.As }
 // Accepting reports whether the session is logged in.
 func (s *Session) Accepting() bool { return s.As != 0 }
 
-// To names a recipient.
+// To selects a recipient.
 func (s *Session) To(p protocols.PDU, i int) { p.(*PDU).to = i }
 
-// Refuse records the recipient that was named last.
+// Refuse records the selected recipient as refused.
 func (s *Session) Refuse(p protocols.PDU, _ sms.Code) {
 	p.(*PDU).Refused = append(p.(*PDU).Refused, p.(*PDU).to)
 }

@@ -1,5 +1,5 @@
-// Package draft is a configuration of PMG that is translated from another program's configuration: its
-// entries, and notes and decisions about each for a person.
+// Package draft is a configuration of PMG that is translated from another program's configuration: its entries, with comments,
+// some of which need a person's decision.
 //
 // # Start reading
 //
@@ -20,15 +20,15 @@ type Draft struct {
 	Remarks []Remark // remarks that belong to no entry
 }
 
-// A Remark is a comment of the file. With Decide somebody must decide something.
+// A Remark is a comment in the file. With Decide it needs a person's decision.
 type Remark struct {
 	Text   string
 	Decide bool
 }
 
-// An Entry is a section, or an entry of a list, with the comments that stand above it.
+// An Entry is a section, or an entry of a list, with its comments.
 type Entry struct {
-	Name    string // of a section
+	Name    string // name of a section
 	From    string // the source of the entry, and its position in the file
 	Remarks []Remark
 	Fields  []Field
@@ -40,7 +40,7 @@ type Field struct {
 	Value any
 }
 
-// A Word is a value that needs no quotes: one of PMG's own words, or a duration.
+// A Word is a value without quotes: a word of PMG, or a duration.
 type Word string
 
 // A Flow is a section on one line: {out: source, ton: 1}.
@@ -75,7 +75,7 @@ func (e *Entry) Tell(format string, args ...any) {
 	e.Remarks = append(e.Remarks, Remark{Text: fmt.Sprintf(format, args...)})
 }
 
-// Decide adds a comment about which somebody must decide.
+// Decide adds a comment that needs a person's decision.
 func (e *Entry) Decide(format string, args ...any) {
 	e.Remarks = append(e.Remarks, Remark{fmt.Sprintf(format, args...), true})
 }
@@ -102,7 +102,7 @@ func (d *Draft) Section(name string) *Entry {
 	return e
 }
 
-// Decisions returns how many comments somebody must decide about.
+// Decisions returns the number of comments that need a decision.
 func (d *Draft) Decisions() (n int) {
 	count := func(remarks []Remark) {
 		for _, remark := range remarks {
@@ -120,10 +120,10 @@ func (d *Draft) Decisions() (n int) {
 	return n
 }
 
-// longestName is the longest name of a connector.
+// longestName is the maximum length of a connector's name.
 const longestName = 64
 
-// SystemID is how many characters a system_id has without the option long_system_ids.
+// SystemID is the maximum length of a system_id without the option long_system_ids.
 const SystemID = 15
 
 // Name returns a valid name of a connector that is not among names: the wanted name if possible.

@@ -17,7 +17,7 @@ type Remarker interface {
 type Source struct {
 	Kind, At string   // Kind selects the rows of the table that translate the options; At is the position in the file
 	Remarks  Remarker // receives remarks about wrong values
-	names    []string // in the order of the file
+	names    []string // in order of the file
 	values   map[string]string
 	taken    map[string]bool
 }
@@ -79,7 +79,7 @@ func (g *Source) Number(name string, least, most int64) (int64, bool) {
 	return n, true
 }
 
-// mostReal is the largest number that may have a fraction: as seconds a year and more.
+// mostReal is the limit of a number that may have a fraction: as seconds, more than a year.
 const mostReal = 1e8
 
 // Real takes a number that may have a fraction.
@@ -96,7 +96,7 @@ func (g *Source) Real(name string) (float64, bool) {
 	return f, true
 }
 
-// Is takes a word that says yes or no: any other than the words for no says yes, as for Kannel.
+// Is takes a boolean: any word other than those for no is true, as for Kannel.
 func (g *Source) Is(name string, otherwise bool) bool {
 	switch strings.ToLower(g.Take(name)) {
 	case "":

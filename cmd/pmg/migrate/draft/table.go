@@ -8,10 +8,10 @@ import (
 
 // A Row describes the translation of an option of another program.
 type Row struct {
-	Group, Option string // "*" is all options of a group
+	Group, Option string // "*": all options of a group
 	To            string // the options of PMG that have the same meaning
 	Why           string // without To: the reason why no option has the same meaning
-	Decide        bool   // somebody must decide
+	Decide        bool   // the option needs a person's decision
 }
 
 // Becomes returns the rows of options, separated by commas, that have the same meaning as options of PMG.
@@ -20,7 +20,7 @@ func Becomes(group, options, to string) []Row { return each(options, Row{Group: 
 // Leaves returns the rows of options that PMG does not need.
 func Leaves(group, options, why string) []Row { return each(options, Row{Group: group, Why: why}) }
 
-// Asks returns the rows of options about which somebody must decide.
+// Asks returns the rows of options that need a person's decision.
 func Asks(group, options, why string) []Row {
 	return each(options, Row{Group: group, Why: why, Decide: true})
 }
@@ -32,7 +32,7 @@ func each(options string, r Row) (rows []Row) {
 	return rows
 }
 
-// Markdown returns the rows as tables, one for each group. Options with the same fate share a line.
+// Markdown returns the rows as tables, one for each group. Options with the same translation share a line.
 func Markdown(rows []Row) string {
 	var b strings.Builder
 	var groups []string

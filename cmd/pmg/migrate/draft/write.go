@@ -10,7 +10,7 @@ import (
 	"pmg/config/document"
 )
 
-// width is how many columns a comment takes.
+// width is the number of columns of a comment.
 const width = 110
 
 const legend = `It has passwords and other secrets: only its owner may be able to read it.
@@ -51,7 +51,7 @@ func (w *writer) remarks(depth int, remarks []Remark) {
 	}
 }
 
-// comment writes a comment on lines of a readable length. Whatever the text is, it stays a comment.
+// comment writes a comment, wrapped into lines. No text can end the comment.
 func (w *writer) comment(depth int, text string, decide bool) {
 	text = printable(text)
 	if decide {
@@ -94,7 +94,7 @@ func (w *writer) section(e *Entry) {
 	}
 }
 
-// head writes the source of an entry, and its comments.
+// head writes the origin of an entry, and its comments.
 func (w *writer) head(depth int, e *Entry) {
 	if e.From != "" {
 		w.comment(depth, e.From, false)
@@ -102,7 +102,7 @@ func (w *writer) head(depth int, e *Entry) {
 	w.remarks(depth, e.Remarks)
 }
 
-// list writes the entries of a list, even if the list is empty, so that it does not look forgotten.
+// list writes the entries of a list, even if there are none.
 func (w *writer) list(name string, entries []*Entry) {
 	w.Line(0, "")
 	if len(entries) == 0 {
@@ -137,7 +137,7 @@ func (w *writer) fields(depth int, fields []Field) {
 	}
 }
 
-// isDeep reports whether a section has sections, so that each option has a line of its own.
+// isDeep reports whether a section contains sections, so that each option is written on its own line.
 func isDeep(section Flow) bool {
 	return slices.ContainsFunc(section, func(f Field) bool { _, ok := f.Value.(Flow); return ok })
 }
@@ -169,7 +169,7 @@ func Text(value any) string {
 	return fmt.Sprint(value)
 }
 
-// utf8Of returns a text that is no UTF-8 converted from Latin-1.
+// utf8Of returns a text, converted from Latin-1 if it is not UTF-8.
 func utf8Of(s string) string {
 	if utf8.ValidString(s) {
 		return s

@@ -16,10 +16,10 @@ type connector struct {
 	name            string
 	sends, receives bool
 	entry           *draft.Entry
-	smsc            string // host, port and username; "": not known
+	smsc            string // host, port and username; "": unknown
 }
 
-// usualConnector are the options of connectors that have no equal, as Jasmin has them anyway.
+// usualConnector are the options without an equal in PMG, with Jasmin's default values.
 func usualConnector() map[string]string {
 	return map[string]string{
 		"con_loss_retry": "yes", "con_fail_retry": "yes", "trx_to": "300", "pdu_red_to": "10", "logrotate": "midnight",
@@ -82,8 +82,8 @@ func (t *translator) addConnector(r *Record) {
 	t.draft.Connectors = append(t.draft.Connectors, e)
 }
 
-// shareOperators gives connectors to one SMSC, such as a transmitter and a receiver, one operator: Jasmin finds the message
-// of a receipt whatever connector brings it, PMG within an operator.
+// shareOperators sets the same operator for connectors to one SMSC, such as a transmitter and a receiver: Jasmin matches
+// receipts from any connector, PMG within an operator.
 func (t *translator) shareOperators() {
 	first := map[string]*connector{}
 	for _, c := range t.order {
@@ -107,7 +107,7 @@ func (t *translator) shareOperators() {
 // week is the time, in seconds, for which PMG matches receipts to messages.
 const week = 7 * 24 * 3600
 
-// session takes what the sessions are like.
+// session sets the options of the sessions.
 func (t *translator) session(e *draft.Entry, g *draft.Source) {
 	for _, o := range []struct {
 		name, option string
@@ -151,7 +151,7 @@ func seconds(n float64) draft.Word {
 	return draft.Word(strconv.FormatFloat(n, 'f', -1, 64) + "s")
 }
 
-// submits takes what the login and messages have that say nothing else. 0 is PMG's default as well.
+// submits sets fields of the login and of messages that a message does not determine. 0 is PMG's default, too.
 func submits(e *draft.Entry, g *draft.Source) {
 	for _, option := range []string{"bind_ton", "bind_npi"} {
 		if n, ok := g.Number(option, 0, 255); ok && n > 0 {
@@ -172,13 +172,13 @@ func submits(e *draft.Entry, g *draft.Source) {
 	}
 }
 
-// The words of ton and npi in rules.
+// The values of TON and NPI that rules can have.
 const (
 	tons = "0 1 2 3 4 5 6"
 	npis = "0 1 3 4 6 8 9 10 14 18"
 )
 
-// types writes the rules for types of numbers. Jasmin gives all numbers those of the connector; PMG sends names as names.
+// types writes the rules for TON and NPI. Jasmin sets those of the connector for all numbers; PMG keeps names as names.
 func types(e *draft.Entry, g *draft.Source) {
 	if sender := g.Take("src_addr"); sender != "" {
 		e.Add("rewrite", draft.Flow{{Key: "out", Value: draft.Word("source")}, {Key: "default", Value: sender}})

@@ -73,7 +73,7 @@ type reader struct {
 	dump   Dump
 	record *Record
 	list   *[]Row          // the list that the following rows belong to
-	names  map[string]bool // of options
+	names  map[string]bool // names of options
 }
 
 // Read reads a dump.
@@ -94,7 +94,7 @@ func Read(text []byte) *Dump {
 // control matches the control sequences of terminals, which are no text.
 var control = regexp.MustCompile(`\x1b\[[0-9;?]*[@-~]|\x1b[@-Z\\-_a-z]`)
 
-// lineEnd is the end of a line as telnet and terminals make it: that of Jasmin has three of '\r'.
+// lineEnd matches line ends from telnet and terminals. Jasmin's has three '\r'.
 var lineEnd = regexp.MustCompile(`\r*\n`)
 
 // clean returns the text of a session without control sequences of the terminal.
@@ -107,7 +107,7 @@ func clean(text []byte) string {
 	return strings.ReplaceAll(s, "\r", "\n")
 }
 
-// withoutNegotiation removes the commands of telnet: each begins with 255, and those from 251 to 254 have an option.
+// withoutNegotiation removes telnet commands: each begins with 255; commands 251 to 254 have an option.
 func withoutNegotiation(text []byte) []byte {
 	var b []byte
 	for i := 0; i < len(text); i++ {
@@ -125,7 +125,7 @@ func withoutNegotiation(text []byte) []byte {
 
 const prompt = "jcli : "
 
-// said matches the beginnings of lines without information about the configuration: greetings, sums, commands that were typed.
+// said matches the beginnings of lines without information about the configuration: greetings, sums, typed commands.
 var said = regexp.MustCompile(`^(Welcome to |Type help |Session ref: |Authentication required|Username: |Password: |Total |` +
 	`(smppccm|user|group|filter|mtrouter|morouter|mtinterceptor|mointerceptor|httpccm|stats|persist|load|quit|help)( |$))`)
 
@@ -156,10 +156,10 @@ func (r *reader) line(number int, line string) {
 	}
 }
 
-// isCredential reports whether the options of a user behind a name have names of three words.
+// isCredential reports whether the options of a user after a name have names of three words.
 func isCredential(name string) bool { return name == "mt_messaging_cred" || name == "smpps_cred" }
 
-// option adds an option to the record. An option that the record already has begins another record.
+// option adds an option to the record. A repeated option begins another record.
 func (r *reader) option(number int, name, value string) {
 	if r.record != nil && r.record.has(name) {
 		r.flush()
@@ -170,7 +170,7 @@ func (r *reader) option(number int, name, value string) {
 	r.record.Options = append(r.record.Options, Option{number, name, value})
 }
 
-// flush ends the record: the one of a connector has a cid, the one of a user a uid.
+// flush ends the record: a connector's has a cid, a user's a uid.
 func (r *reader) flush() {
 	record := r.record
 	r.record = nil

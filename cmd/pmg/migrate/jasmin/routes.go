@@ -21,11 +21,11 @@ type route struct {
 	filters []string
 }
 
-// A condition is the meaning of a route's filters: words of each sort, all of which must fit.
+// A condition is the meaning of a route's filters: words of each sort, all of which must match.
 type condition struct {
 	accounts, from      []string
 	destination, source []string
-	whole               []string // addresses that Jasmin takes as a whole: routes of PMG have prefixes
+	whole               []string // addresses that Jasmin matches as a whole; routes of PMG match prefixes
 }
 
 var target = regexp.MustCompile(`\b(smppc|smpps|http)\(([^()\s]+)\)`)
@@ -59,7 +59,7 @@ func (t *translator) routes(rows []Row) (all []route) {
 // text returns the line for a comment.
 func (r *route) text() string { return strings.Join(strings.Fields(r.Text), " ") }
 
-// leaveOut says that a route has no equal.
+// leaveOut comments that a route has no equal.
 func (t *translator) leaveOut(r *route, why string) {
 	t.draft.Decide(
 		"route, line %d (%s): %s. It is left out, so that its messages take the routes behind it", r.Line, r.text(), why,
@@ -170,7 +170,7 @@ func (t *translator) condition(r *route) (c condition, why string) {
 	return c, why
 }
 
-// only adds a condition of names, one of which a message must have.
+// only adds a condition that a message has one of some names.
 func (c *condition) only(to *[]string, names []string, what string) string {
 	switch {
 	case len(names) == 0:

@@ -17,7 +17,7 @@ type translator struct {
 	accounts   map[string]*account // by uid
 	users      []*account
 	hooks      map[string]string // the account of each HTTP connector, by cid
-	keep       float64           // seconds for which receipts find their message, if more than a week
+	keep       float64           // seconds for which receipts are matched, if more than a week
 }
 
 // The connectors that clients use.
@@ -31,7 +31,7 @@ const (
 func Translate(name string, dump *Dump, password func() string) *draft.Draft {
 	t := translator{
 		draft: &draft.Draft{
-			Title: "Made of what the console of Jasmin has shown, " + name + ", by pmg import.",
+			Title: "Made by pmg import from the output of Jasmin's console, " + name + ".",
 		}, dump: dump, password: password,
 		names: map[string]bool{}, connectors: map[string]*connector{}, accounts: map[string]*account{},
 		hooks: map[string]string{},
@@ -108,7 +108,7 @@ func source(kind string, r *Record, remarks draft.Remarker) *draft.Source {
 	return g
 }
 
-// usual takes the options that have no equal and are as Jasmin has them anyway.
+// usual skips the options that have no equal in PMG, and have Jasmin's default values.
 func usual(e *draft.Entry, g *draft.Source, values map[string]string) {
 	var names []string
 	for _, name := range g.Names() {

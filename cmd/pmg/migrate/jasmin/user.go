@@ -12,15 +12,15 @@ import (
 type account struct {
 	entry       *draft.Entry
 	name, group string
-	http, smpp  bool // protocols with which the account may submit
+	http, smpp  bool // protocols by which the account may submit
 	onlyHTTP    bool // the account may not bind
-	pulls       bool // the account pulls its messages from mobiles
+	pulls       bool // the account fetches its messages from mobiles
 	off         bool
 }
 
 const credential = "mt_messaging_cred "
 
-// usualUser are the options of users that have no equal, as Jasmin has them anyway.
+// usualUser are the options without an equal in PMG, with Jasmin's default values.
 func usualUser() map[string]string {
 	values := map[string]string{
 		"quota balance": "ND", "quota sms_count": "ND", "quota early_percent": "ND", "valuefilter priority": "^[0-3]$",
@@ -62,7 +62,7 @@ func (t *translator) addUser(r *Record) {
 	t.draft.Accounts = append(t.draft.Accounts, e)
 }
 
-// rights takes where the account may log in.
+// rights sets the protocols by which the account may log in.
 func (a *account) rights(g *draft.Source) {
 	bind := g.Is("smpps_cred authorization bind", true)
 	a.http = g.Is(credential+"authorization http_send", true)
@@ -115,7 +115,7 @@ func quota(g *draft.Source, name string) (float64, bool) {
 	return g.Real(name)
 }
 
-// limits takes how much the account may submit.
+// limits sets the limits of the account's submits.
 func (a *account) limits(g *draft.Source) {
 	http, _ := quota(g, credential+"quota http_throughput")
 	smpp, _ := quota(g, credential+"quota smpps_throughput")
@@ -132,7 +132,7 @@ func (a *account) limits(g *draft.Source) {
 	}
 }
 
-// lists takes which addresses the account may use.
+// lists sets the addresses that the account may use.
 func (a *account) lists(g *draft.Source) {
 	for _, o := range [][2]string{{"dst_addr", "destination"}, {"src_addr", "source"}} {
 		pattern := g.Take(credential + "valuefilter " + o[0])

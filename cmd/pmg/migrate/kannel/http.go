@@ -11,20 +11,20 @@ import (
 	"pmg/cmd/pmg/migrate/draft"
 )
 
-// The types of SMSCs with HTTP that are translated, as system-type has them.
+// The values of system-type, in groups smsc with HTTP, that are translated.
 const (
 	typeKannel  = "kannel"
 	typeGeneric = "generic"
 )
 
-// http makes the connector of an SMSC that is called by HTTP, and the one that listens for its calls.
+// http makes the connector of an SMSC that is called by HTTP, and the connector that takes the SMSC's calls.
 func (t *translator) http(s *smsc, g *draft.Source) {
 	e, kind := s.entry, strings.ToLower(g.Take("system-type"))
 	e.Set("direction", draft.Word("out"))
 	e.Set("protocol", draft.Word("http"))
 	raw := g.Take("send-url")
 	if raw == "" {
-		e.Decide("it has no send-url: Kannel does not start without one, and url is missing")
+		e.Decide("send-url is missing: Kannel does not start without one; url is left out")
 	}
 	u := t.generic
 	if kind == typeKannel {
@@ -66,12 +66,12 @@ func (t *translator) isHTTP(of *Group, kind string) bool {
 	return false
 }
 
-// nextKannel takes what the requests to another Kannel are: those of the preset, or a template where options change them.
+// nextKannel sets the requests to another Kannel: those of the preset, or a template if options change them.
 func (t *translator) nextKannel(s *smsc, g *draft.Source, raw string) *template {
 	e := s.entry
 	name, password := g.Take("smsc-username"), g.Take("smsc-password")
 	if name == "" || password == "" {
-		e.Decide("it has no smsc-username, or no smsc-password: Kannel does not start it without them")
+		e.Decide("smsc-username or smsc-password is missing: Kannel does not start this SMSC without them")
 	}
 	noSender, noCoding, hexadecimal := g.Is("no-sender", false), g.Is("no-coding", false), g.Is("no-sep", false)
 	made := &template{header: true}
@@ -110,18 +110,18 @@ func (t *translator) nextKannel(s *smsc, g *draft.Source, raw string) *template 
 	}
 	e.Tell("smsc, account, binfo, mwi and deferred are not passed on: PMG itself keeps a message until it is due")
 	e.Tell(
-		"an answer that is no success: Kannel gives the message up, PMG sends it again where its status says that this may help",
+		"an answer other than success: Kannel gives the message up, PMG sends it again if the answer's status is temporary",
 	)
 	return made
 }
 
-// generic takes what the requests to an SMSC of any kind are, and what its answers mean.
+// generic sets the requests to an SMSC of any kind, and the meaning of its answers.
 func (t *translator) generic(s *smsc, g *draft.Source, raw string) *template {
 	e := s.entry
 	made := &template{receipts: g.Given("port") && !g.Given("generic-foreign-id-regex")}
 	if charset := g.Take("alt-charset"); charset != "" {
 		if made.utf8 = charsets[plainCharset(charset)] == "utf8"; !made.utf8 {
-			e.Decide("alt-charset = %q: Kannel sends texts in it, PMG in UTF-8, and in UTF-16BE those that are no GSM "+
+			e.Decide("alt-charset = %q: Kannel sends texts in it, PMG in UTF-8, or in UTF-16BE if they are not GSM "+
 				"7-bit; {content} has all in UTF-8, "+
 				"{octets_hex} and {octets_base64} the alphabet of the message", charset)
 		}
@@ -142,7 +142,7 @@ func (t *translator) generic(s *smsc, g *draft.Source, raw string) *template {
 		e.Set("url", path)
 	}
 	if raw != "" && !made.recipient {
-		e.Decide("send-url does not bring the recipient (%%p): url must have {to}")
+		e.Decide("send-url lacks the recipient (%%p): url must have {to}")
 	}
 	if made.user != "" {
 		e.Set("system_id", made.user)
@@ -156,8 +156,8 @@ func (t *translator) generic(s *smsc, g *draft.Source, raw string) *template {
 	return made
 }
 
-// answers takes what answers mean: Kannel looks at their bodies alone, first for success. What it refuses needs no condition,
-// because otherwise refuses all the rest; one would come before success in PMG.
+// answers sets the meaning of answers. Kannel looks at their bodies alone, first for success. The expression for refusals
+// needs no condition, because otherwise refuses all other answers; as a condition it would come before success in PMG.
 func answers(e *draft.Entry, g *draft.Source) {
 	var all draft.Flow
 	add := func(name, option string, group bool) bool {
@@ -190,16 +190,17 @@ func answers(e *draft.Entry, g *draft.Source) {
 	e.Set("answers", all)
 }
 
-// kannelStates are what the values of dlr-mask mean in receipts.
+// kannelStates are the states in receipts for the values of dlr-mask.
 var kannelStates = []string{"1=delivered", "2=undeliverable", "4=enroute", "8=ignored", "12=enroute", "16=rejected", "34=expired"}
 
-// callbacks takes how the SMSC brings receipts and messages from mobiles. Kannel listens for it at a port of its own.
+// callbacks sets the calls by which the SMSC delivers receipts and messages from mobiles. Kannel listens for them on
+// a port for each SMSC.
 func (t *translator) callbacks(s *smsc, g *draft.Source, kind string) {
 	e := s.entry
 	port, listens := g.Number("port", 1, 65535)
 	if !listens {
 		if kind == typeKannel {
-			e.Decide("it has no port: Kannel has the SMSC call what clients gave as dlr-url. PMG takes the receipts " +
+			e.Decide("it has no port: the SMSC calls the dlr-url of Kannel's client. PMG takes the receipts " +
 				"itself, and asks for none without callbacks: " +
 				"listener, url and secret, as docs/http-smsc.md says")
 		}
@@ -219,8 +220,8 @@ func (t *translator) callbacks(s *smsc, g *draft.Source, kind string) {
 		if u, err := url.Parse(g.Take("dlr-url")); err == nil && u.Host != "" {
 			all = append(all, draft.Field{Key: "url", Value: u.Scheme + "://" + u.Host})
 		} else {
-			e.Decide("it has no dlr-url that PMG can read: without one Kannel has the SMSC call what clients gave as "+
-				"dlr-url. PMG takes the receipts itself, "+
+			e.Decide("it has no dlr-url that PMG can read: without one the SMSC calls the dlr-url of Kannel's client. "+
+				" PMG takes the receipts itself, "+
 				"and asks for none without callbacks.url: how the SMSC reaches port %d", port)
 		}
 	}
@@ -253,7 +254,7 @@ func callers(e *draft.Entry, g *draft.Source, secret string) []string {
 	case anywhere(allowed):
 		networks = []string{"0.0.0.0/0", "::/0"}
 		if secret == "" {
-			e.Decide("connect-allow-ip lets anybody bring receipts: give callbacks a secret, or fewer networks")
+			e.Decide("connect-allow-ip allows all addresses to send receipts: give callbacks a secret, or fewer networks")
 		}
 	case len(networks) == 0:
 		networks = []string{"127.0.0.1/32"} // the default of Kannel
@@ -261,7 +262,7 @@ func callers(e *draft.Entry, g *draft.Source, secret string) []string {
 	return networks
 }
 
-// parameters takes the names of the parameters of calls.
+// parameters sets the names of the parameters of calls.
 func parameters(g *draft.Source) draft.Flow {
 	name := func(of string) string {
 		if other := g.Take("generic-param-" + of); other != "" {
@@ -282,7 +283,7 @@ func parameters(g *draft.Source) draft.Flow {
 	}
 }
 
-// listener returns the name of the connector that listens at a port, which it adds if there is none.
+// listener returns the name of the connector that listens on a port, and adds the connector if there is none.
 func (t *translator) listener(s *smsc, port int64, networks []string, tls bool) string {
 	if name := t.listeners[port]; name != "" {
 		s.entry.Decide("port = %d: another group has it, too, and its connector %s says who may connect", port, name)
@@ -303,7 +304,7 @@ func (t *translator) listener(s *smsc, port int64, networks []string, tls bool) 
 	return name
 }
 
-// wholeTexts takes how long texts are cut.
+// wholeTexts sets how long texts are split.
 func (t *translator) wholeTexts(e *draft.Entry, g *draft.Source, made *template) {
 	n, given := g.Number("max-sms-octets", 1, 1<<31)
 	switch {
@@ -316,6 +317,6 @@ func (t *translator) wholeTexts(e *draft.Entry, g *draft.Source, made *template)
 	case !made.header:
 		e.Tell("send-url has no user data header (%%u): Kannel cuts long texts into short messages of their own, PMG " +
 			"sends them whole (long_messages). " +
-			"Of a binary message with such a header Kannel sends the rest, PMG refuses it")
+			"Kannel sends a binary message without its header, PMG refuses it")
 	}
 }

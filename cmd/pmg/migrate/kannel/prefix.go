@@ -6,9 +6,8 @@ import (
 	"pmg/cmd/pmg/migrate/draft"
 )
 
-// unify writes a unified-prefix as a rule: groups of prefixes, the first of which takes the place of the others. In
-// Kannel, as here, the first prefix counts that the number begins with. A number that begins with the first of a group
-// stays as it is.
+// unify writes a unified-prefix as a rule: groups of prefixes, the first of which replaces the others. In Kannel, as here, the
+// first matching prefix counts. A number that begins with the first prefix of a group is not changed.
 func unify(e *draft.Entry, value, direction, address string) {
 	var entries []string
 	for group := range strings.SplitSeq(value, ";") {
@@ -30,8 +29,9 @@ func unify(e *draft.Entry, value, direction, address string) {
 	}
 }
 
-// unifyRecipients writes the unified-prefix of recipients. Lists of smsbox and of its users see numbers as clients write
-// them, and SMSCs' what this makes of them. So it stands in the accounts, behind their lists, if any has one.
+// unifyRecipients writes the unified-prefix of recipients. The lists of smsbox and of its users see numbers as
+// clients write them; those of SMSCs see the numbers that unified-prefix makes. So the rule stands in the accounts,
+// behind their lists, if any account has a list.
 func (t *translator) unifyRecipients(in *draft.Entry) {
 	value := t.core.Take("unified-prefix")
 	for _, a := range t.users {

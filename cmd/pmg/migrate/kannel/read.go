@@ -10,33 +10,33 @@ import (
 	"strings"
 )
 
-// The most that a configuration may have, so that no file fills the memory.
+// Limits of a configuration, so that no file fills the memory.
 const (
 	maxOctets = 16 << 20
 	maxFiles  = 1000
-	maxDepth  = 16 // of files that include each other
+	maxDepth  = 16 // levels of files that include each other
 )
 
 // A Group is a group of a configuration.
 type Group struct {
-	Kind, At string // "smsc", "kannel.conf:12"
+	Kind, At string // e.g. "smsc" and "kannel.conf:12"
 	Options  []Option
 }
 
-// An Option is an option of a group, and where it stands.
+// An Option is an option of a group. At is its file and line.
 type Option struct{ Name, Value, At string }
 
-// A reader reads a file, and those that it includes.
+// A reader reads a file, and the files that it includes.
 type reader struct {
 	open    func(name string) ([]file, error)
 	groups  []*Group
 	current *Group
 	octets  int
 	files   int
-	within  []string // the files that include the file which is being read
+	within  []string // the file that is being read and the files that include it, outermost first
 }
 
-// A file is the content of one.
+// A file is the name and the text of a file.
 type file struct{ name, text string }
 
 // ReadFile reads a configuration, and the files and directories that it includes.
@@ -50,8 +50,8 @@ func ReadFile(name string) ([]*Group, error) {
 	return r.groups, err
 }
 
-// openIn returns what opens a file, or the files of a directory. A relative name is relative to the working
-// directory, as for Kannel, or else to the first file's directory.
+// openIn returns a function that opens a file, or the files of a directory. A relative name is relative to the
+// working directory, as for Kannel, or else to the first file's directory.
 func openIn(dir string) func(name string) ([]file, error) {
 	return func(name string) ([]file, error) {
 		info, err := os.Stat(name)
@@ -148,7 +148,8 @@ func (r *reader) read(f file) error {
 	return err
 }
 
-// continues reports whether a line goes on with the next one: it ends with a single '\'. Of two, one counts.
+// continues reports whether the next line continues a line, because it ends with a single '\'. It returns the line
+// without that '\'; "\\" at the end becomes "\".
 func continues(line string) (string, bool) {
 	before, ends := strings.CutSuffix(line, `\`)
 	return before, ends && !strings.HasSuffix(before, `\`)
@@ -196,7 +197,7 @@ func (r *reader) include(name, at string) error {
 	return nil
 }
 
-// unquote returns a value without the quotes around it, in which a '\' stands before another one and before a quote.
+// unquote returns a value without the quotes around it. In a quoted value '\' escapes '\' and quotes.
 func unquote(s string) string {
 	if len(s) < 2 || s[0] != '"' || s[len(s)-1] != '"' {
 		return s

@@ -8,9 +8,9 @@ import (
 )
 
 // expression returns a regular expression of Kannel as one of PMG (RE2), empty if there is none. Kannel has POSIX's
-// (extended), or PCRE where it was built with that, as Debian's is. What the three read in different ways needs a comment.
-// At the ends of lines it fits what either fits, so that no success is taken for a failure; but the id, which is the
-// group, ends with its line.
+// (extended), or PCRE where it was built with that, as Debian's is. Constructs that the three read differently get a
+// comment. At line ends the result matches what either of Kannel's would, so that no success counts as a failure; but
+// the id, which is the group, ends with its line.
 func expression(e *draft.Entry, option, text string, group bool) string {
 	if text == "" {
 		return ""
@@ -49,18 +49,18 @@ func expression(e *draft.Entry, option, text string, group bool) string {
 	return made
 }
 
-// A scanned is what needs care in an expression.
+// A scanned is the list of constructs in an expression that need care.
 type scanned struct {
 	differ []string
-	dot    bool  // a dot, which fits a line end in POSIX alone
-	ends   []int // where a $ stands, which fits before a last line end in PCRE, too
+	dot    bool  // a dot, which matches a line end in POSIX alone
+	ends   []int // positions of '$', which PCRE matches before a last line end, too
 }
 
-// sameEscapes are the letters that mean the same behind a backslash in all of them.
+// sameEscapes are the letters that mean the same behind a backslash in POSIX, PCRE and RE2.
 const sameEscapes = "wWbBsS"
 
-// scan looks at each character of an expression. Of a group it matters how far it reaches, too: POSIX takes the longest of
-// all ways to match, the others the first.
+// scan checks each character of an expression. The length of the match matters for a group: POSIX takes the longest
+// of all ways to match, PCRE and RE2 the first.
 func scan(text string, group bool) (s scanned) {
 	differs := func(what string) {
 		for _, d := range s.differ {
@@ -70,7 +70,7 @@ func scan(text string, group bool) (s scanned) {
 		}
 		s.differ = append(s.differ, what)
 	}
-	before := byte(0) // the previous character, if it was no literal
+	before := byte(0) // the previous character, unless it was a literal
 	for i := 0; i < len(text); i++ {
 		c := text[i]
 		next := byte(0)
@@ -121,8 +121,8 @@ func scan(text string, group bool) (s scanned) {
 	return s
 }
 
-// bracket returns where the list of characters at the beginning of a text ends, and whether programs read it in
-// different ways.
+// bracket returns the end of the list of characters at the beginning of a text, and whether POSIX, PCRE and RE2 read
+// the list differently.
 func bracket(text string) (end int, odd bool) {
 	i := 1
 	if i < len(text) && text[i] == '^' {

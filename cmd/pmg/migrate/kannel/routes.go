@@ -9,8 +9,8 @@ import (
 	"pmg/cmd/pmg/migrate/draft"
 )
 
-// addRoutes writes the routes of messages from clients. For each account Kannel asks of each SMSC whether it takes a message
-// with the account's SMSC id and the recipient's number; a route says the same of all numbers with a prefix.
+// addRoutes writes the routes of messages from clients. For each account Kannel asks each SMSC whether it takes a
+// message with the account's SMSC id and the recipient's number; a route does the same for all numbers with a prefix.
 func (t *translator) addRoutes() {
 	if t.in == nil {
 		return
@@ -64,7 +64,7 @@ func (t *translator) routes(id string, a *account) {
 	t.write(id, a, usable, longest)
 }
 
-// write writes a route for each prefix, those of longer ones first. Prefixes that lead to the same SMSCs share one.
+// write writes a route for each prefix, longer ones first. Prefixes that lead to the same SMSCs share a route.
 func (t *translator) write(id string, a *account, usable []*smsc, longest []string) {
 	var last *draft.Entry
 	size := -1
@@ -96,7 +96,7 @@ func (t *translator) write(id string, a *account, usable []*smsc, longest []stri
 	}
 }
 
-// above returns the longest of other prefixes that a prefix begins with.
+// above returns the longest prefix in longest that another prefix begins with.
 func above(prefix string, longest []string) string {
 	for _, p := range longest {
 		if p != prefix && strings.HasPrefix(prefix, p) {
@@ -106,8 +106,7 @@ func above(prefix string, longest []string) string {
 	return ""
 }
 
-// refused refuses the numbers that no SMSC takes. A list does that, because a route with a shorter prefix could take
-// them.
+// refused refuses the numbers that no SMSC takes, by a list, because a route with a shorter prefix could take them.
 func (t *translator) refused(a *account, prefix string, all []string) {
 	for _, p := range all {
 		if p != prefix && strings.HasPrefix(p, prefix) {
@@ -147,8 +146,8 @@ func (s *smsc) takes(id string) bool {
 	return !slices.Contains(s.denied, id)
 }
 
-// takesNumber reports whether a number may go to the SMSC that begins with a prefix, and with none of the longer ones
-// that the configuration has.
+// takesNumber reports whether the SMSC takes a number that begins with a prefix, and with none of the longer prefixes
+// in the configuration.
 func (s *smsc) takesNumber(prefix string) bool {
 	denied := begins(prefix, s.deniedPrefix)
 	switch {
@@ -164,7 +163,8 @@ func begins(number string, prefixes []string) bool {
 	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(number, p) })
 }
 
-// targets returns where such messages go. Kannel takes any of those that prefer them, or else any of the others.
+// targets returns the targets of messages with an SMSC id and a prefix. Kannel takes any SMSC that prefers such
+// messages, or else any of the others.
 func targets(usable []*smsc, id, prefix string) []draft.Flow {
 	var preferred, others []draft.Flow
 	for _, s := range usable {
@@ -183,7 +183,7 @@ func targets(usable []*smsc, id, prefix string) []draft.Flow {
 	if len(others) == 0 {
 		return weighted(preferred)
 	}
-	return append(preferred, others...) // in this order, because a weight would send some to the others always
+	return append(preferred, others...) // in this order, because weights would always send some messages to the others
 }
 
 // weighted adds a weight to each of several targets, so that they share messages.

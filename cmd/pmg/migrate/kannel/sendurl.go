@@ -7,28 +7,28 @@ import (
 	"pmg/cmd/pmg/migrate/draft"
 )
 
-// A template is a send-url as it becomes the template of a request.
+// A template is a send-url translated into the template of a request.
 type template struct {
-	receipts bool // receipts name a message by our id
+	receipts bool // the receipts of the SMSC have PMG's id of the message
 	utf8     bool // texts are in UTF-8, whatever their alphabet
 
-	user, password string // of the URL
+	user, password string // login in the URL
 
 	recipient, header, optional bool // the URL contains the recipient; the user data header; fields that may be empty
 	prefixed                    []string
 	told                        map[string]bool
 }
 
-// An escape is what Kannel writes for a letter behind a percent sign.
+// An escape is the translation of a letter behind a percent sign in Kannel.
 type escape struct {
-	field  string // the template that replaces the escape; empty: no template exists, or nothing is to be written
-	why    string // the difference to Kannel
+	field  string // PMG's field for the escape; empty: no field exists, or nothing is to be written
+	why    string // how the field differs from Kannel's escape
 	decide bool
-	lacks  bool // no template replaces the escape
+	lacks  bool // PMG has no field for the escape
 }
 
-// escapeOf returns what an escape becomes. It reports false for a letter that has no meaning in Kannel, which writes both
-// characters.
+// escapeOf returns the translation of an escape. It reports false for a letter without a meaning in Kannel, which
+// writes both characters.
 func (m *template) escapeOf(letter byte) (escape, bool) {
 	text, charset, coding := "{data}", "{charset}{binary?8-BIT}", "{coding}"
 	if m.utf8 {
@@ -63,7 +63,7 @@ func (m *template) escapeOf(letter byte) (escape, bool) {
 		return escape{field: "{class}"}, true
 	case 'O':
 		return escape{
-			field: "0{data_coding}", why: "it does not tell the class of a message as Kannel's does", decide: true,
+			field: "0{data_coding}", why: "Kannel's value contains the class of a message, PMG's does not", decide: true,
 		}, true
 	case 'd':
 		return escape{
@@ -88,7 +88,7 @@ func (m *template) escapeOf(letter byte) (escape, bool) {
 	return escape{why: why, lacks: true}, why != ""
 }
 
-// fill returns a text with PMG's fields in the place of Kannel's escapes, and the escapes that have no equal.
+// fill returns a text with PMG's fields in place of Kannel's escapes, and the escapes that PMG has no field for.
 func (m *template) fill(e *draft.Entry, text string) (filled string, lacks []string) {
 	var b strings.Builder
 	for i := 0; i < len(text); i++ {
@@ -119,7 +119,7 @@ func (m *template) fill(e *draft.Entry, text string) (filled string, lacks []str
 	return b.String(), lacks
 }
 
-// add records what an escape brings, and writes a comment about what differs.
+// add records the field of an escape in the template, and comments how it differs from Kannel's.
 func (m *template) add(e *draft.Entry, written string, x escape) {
 	switch written {
 	case "%p", "%q":
@@ -147,7 +147,7 @@ func (m *template) add(e *draft.Entry, written string, x escape) {
 	}
 }
 
-// path returns what stands before a query.
+// path returns the URL in front of the query.
 func (m *template) path(e *draft.Entry, text string) string {
 	filled, lacks := m.fill(e, text)
 	for _, what := range lacks {
@@ -156,7 +156,7 @@ func (m *template) path(e *draft.Entry, text string) string {
 	return filled
 }
 
-// query returns the parameters of a query, without those that have an escape without an equal.
+// query returns the parameters of a query. Parameters with an escape that PMG has no field for are left out.
 func (m *template) query(e *draft.Entry, text string) string {
 	var all []string
 	for parameter := range strings.SplitSeq(text, "&") {
@@ -198,7 +198,7 @@ func (m *template) plus(e *draft.Entry) {
 	}
 }
 
-// login takes the user and the password of a URL.
+// login moves the user and the password of a URL into the template.
 func (m *template) login(e *draft.Entry, raw string) string {
 	scheme, rest, ok := strings.Cut(raw, "://")
 	if !ok && raw != "" {
@@ -217,7 +217,7 @@ func (m *template) login(e *draft.Entry, raw string) string {
 	return scheme + "://" + rest[at+1:]
 }
 
-// literal returns a text as it stands for itself in a template, in the form of a URL.
+// literal escapes a text for a template, and for a URL.
 func literal(text string) string {
 	var b strings.Builder
 	for i := range len(text) {

@@ -7,14 +7,14 @@ import (
 	"pmg/cmd/pmg/migrate/draft"
 )
 
-// A mobileService is what messages from mobiles run: a server that is called, for those with a keyword.
+// A mobileService is the server that is called for messages from mobiles, for those with a keyword.
 type mobileService struct {
 	account  *draft.Entry
 	keywords []string // keywords of the messages; none: all messages that no other service takes
 	from     []string // smsc-ids in lower case; none: all
 }
 
-// addService makes the account of a sms-service that calls a server. Others become comments.
+// addService makes the account for a sms-service that calls a server. Other services become comments.
 func (t *translator) addService(of *Group) {
 	e := &draft.Entry{From: from(of)}
 	g := newGroup(of, e)
@@ -63,21 +63,21 @@ func (t *translator) addService(of *Group) {
 	t.draft.Accounts = append(t.draft.Accounts, e)
 }
 
-// bounds are the options that keep messages from a service, and that no route has.
+// bounds are the options that limit the messages of a service, and that no route has.
 var bounds = []string{
 	"accepted-smsc-regex", "accepted-account", "accepted-account-regex", "allowed-prefix", "allowed-prefix-regex",
 	"denied-prefix", "denied-prefix-regex", "allowed-receiver-prefix", "allowed-receiver-prefix-regex", "denied-receiver-prefix",
 	"denied-receiver-prefix-regex", "white-list", "white-list-regex", "black-list", "black-list-regex",
 }
 
-// keywords takes the keywords of a service, none for the service of all other messages, and the word that names it. Otherwise it
-// returns why there is no route: one without what bounds a service would bring its server messages that are not for it.
+// keywords returns the keywords of a service, none for the service of all other messages, and the word that names the service.
+// Otherwise why is the reason against a route: without the service's limits it would call the server for too many messages.
 func keywords(g *draft.Source) (name string, words []string, why string) {
 	name, words = g.Take("keyword"), g.List("aliases")
 	switch regex := g.Take("keyword-regex"); {
 	case regex != "":
 		if words = wordsOf(regex); words == nil {
-			return "", nil, "keyword-regex: what it takes beside whole words at the beginning cannot be translated"
+			return "", nil, "keyword-regex: only whole words at the beginning of a text can be translated"
 		}
 		name = words[0]
 	case name == "":
@@ -95,7 +95,8 @@ func keywords(g *draft.Source) (name string, words []string, why string) {
 	return name, words, ""
 }
 
-// wordsOf returns the words of a regular expression that takes the texts which begin with one of them, nil if it is another one.
+// wordsOf returns the words of a regular expression that matches the texts which begin with one of them, or nil for
+// any other expression.
 func wordsOf(regex string) []string {
 	rest, begins := strings.CutPrefix(strings.ToLower(regex), "^")
 	words, behind := rest, ""
@@ -119,8 +120,7 @@ func wordsOf(regex string) []string {
 
 func isLetterOrDigit(r rune) bool { return r >= 'a' && r <= 'z' || r >= '0' && r <= '9' }
 
-// ends are what may stand behind a word in such an expression: the end, or a blank and any text, which makes no difference to a
-// route.
+// ends are what such an expression may have behind a word: the end, or a blank and any text, which are the same to a route.
 var ends = []string{
 	"$", `\b`, "( |$)", `(\s|$)`, "( .*)?$", "( .*)?", `(\s.*)?$`, `(\s.*)?`, "( +.*)?$", `(\s+.*)?$`, "([[:space:]].*)?$",
 	"([[:space:]]+.*)?$",
@@ -145,7 +145,7 @@ func (t *translator) addServiceRoutes() {
 	}
 }
 
-// brings reports whether messages from mobiles come by the connector.
+// brings reports whether the SMSC delivers messages from mobiles on this connector.
 func (s *smsc) brings() bool {
 	switch {
 	case s.entry.Get("protocol") == draft.Word("http"):

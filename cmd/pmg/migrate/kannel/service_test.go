@@ -54,7 +54,7 @@ func TestServices(t *testing.T) {
 func TestImportDetails(t *testing.T) {
 	t.Parallel()
 	made := string(translate(t, core1+"\ngroup = smsbox\nsendsms-port = 13013\nsendsms-port-ssl = 1\n"+user1+secret).Bytes())
-	if strings.Contains(made, `""`) || !strings.Contains(made, "DECIDE: it is to be encrypted") || !strings.Contains(made, "tls: {min_version") {
+	if strings.Contains(made, `""`) || !strings.Contains(made, "DECIDE: encryption is on") || !strings.Contains(made, "tls: {min_version") {
 		t.Error(made)
 	}
 	made = string(translate(t, core1+box1+user1+secret+"denied-prefix = \"99\"\nforced-smsc = a\n"+"\ngroup = sendsms-user\nusername = two\n"+secret+"forced-smsc = b\n"+

@@ -7,7 +7,7 @@ import (
 	"pmg/cmd/pmg/migrate/draft"
 )
 
-// smpp makes the connectors of an SMSC with SMPP: one, or one for each direction.
+// smpp makes the connectors of an SMSC with SMPP: one for both directions, or one for each.
 func (t *translator) smpp(s *smsc, g *draft.Source) {
 	e := s.entry
 	e.Set("direction", draft.Word("out"))
@@ -24,7 +24,7 @@ func (t *translator) smpp(s *smsc, g *draft.Source) {
 	t.smppSession(e, g)
 	waits(e, g)
 	t.common(e, g)
-	types(e, g) // behind unified-prefix, which sees the types that numbers came with
+	types(e, g) // behind unified-prefix, because that sees the TON and NPI that numbers came with
 	g.Rest(e, Table())
 	at := func(port int64, bind draft.Word) []draft.Field {
 		where := []draft.Field{{Key: "direction", Value: draft.Word("out")}}
@@ -38,7 +38,7 @@ func (t *translator) smpp(s *smsc, g *draft.Source) {
 		return append(where, e.Fields[1:]...)
 	}
 	if host == "" || !sends && !receives && port == 0 {
-		e.Decide("it has no host, or no port: its address is missing")
+		e.Decide("host or port is missing: address is left out")
 	}
 	if receives {
 		r := *s
@@ -56,12 +56,12 @@ func (t *translator) smpp(s *smsc, g *draft.Source) {
 	t.add(s)
 }
 
-// without returns fields without some of them.
+// without returns fields except those with the given keys.
 func without(fields []draft.Field, keys ...string) []draft.Field {
 	return slices.DeleteFunc(slices.Clone(fields), func(f draft.Field) bool { return slices.Contains(keys, f.Key) })
 }
 
-// smppLogin takes what the login has, and how the session is encrypted.
+// smppLogin sets the options of the login, and the encryption of the session.
 func (t *translator) smppLogin(e *draft.Entry, g *draft.Source) {
 	name := g.Take("smsc-username")
 	if older := g.Take("system-id"); name == "" {
@@ -103,7 +103,7 @@ func (t *translator) smppLogin(e *draft.Entry, g *draft.Source) {
 	t.peerTLS(e, "use-ssl", certificate)
 }
 
-// peerTLS writes how connections to an SMSC are encrypted, which an option asks for.
+// peerTLS sets the encryption of connections to an SMSC. option is the option of Kannel that enables it.
 func (t *translator) peerTLS(e *draft.Entry, option, certificate string) {
 	tls := draft.Flow{{Key: "min_version", Value: "1.2"}}
 	if ca := t.core.Take("ssl-trusted-ca-file"); ca != "" {
@@ -119,18 +119,18 @@ func (t *translator) peerTLS(e *draft.Entry, option, certificate string) {
 	e.Set("tls", tls)
 }
 
-// charsets are the alphabets that iconv knows and PMG has.
+// charsets are PMG's names of alphabets, by those of iconv.
 var charsets = map[string]string{
 	"gsm": "gsm7", "gsm7": "gsm7", "gsm0338": "gsm7", "latin1": "latin1", "iso88591": "latin1", "l1": "latin1",
 	"ascii": "ascii", "usascii": "ascii", "ucs2": "ucs2", "ucs2be": "ucs2", "utf16be": "ucs2", "utf16": "ucs2", "utf8": "utf8",
 }
 
-// plainCharset returns the name of an alphabet as charsets has it.
+// plainCharset returns the name of an alphabet in the form of the keys of charsets.
 func plainCharset(name string) string {
 	return strings.NewReplacer("-", "", "_", "", ".", "").Replace(strings.ToLower(name))
 }
 
-// smppSession takes what the session is like.
+// smppSession sets the options of the session.
 func (t *translator) smppSession(e *draft.Entry, g *draft.Source) {
 	if n, ok := g.Number("max-pending-submits", 1, 10000); ok {
 		e.Set("window", int(n))
@@ -153,7 +153,7 @@ func (t *translator) smppSession(e *draft.Entry, g *draft.Source) {
 	submits(e, g)
 }
 
-// submits takes what messages have that say nothing else.
+// submits sets the fields of submits that a message does not determine.
 func submits(e *draft.Entry, g *draft.Source) {
 	var fields draft.Flow
 	if service := g.Take("service-type"); service != "" {
@@ -170,14 +170,14 @@ func submits(e *draft.Entry, g *draft.Source) {
 	}
 }
 
-// The words of ton and npi in rules.
+// The values of TON and NPI that rules can have.
 const (
 	tons = "0 1 2 3 4 5 6"
 	npis = "0 1 3 4 6 8 9 10 14 18"
 )
 
-// types writes the rules for types of numbers. Kannel needs both of a pair. A number that has come with '+' is
-// international in Kannel whatever they are, and has lost its '+' when a rule of PMG sees it.
+// types writes the rules for TON and NPI. Kannel needs both. Kannel sends a number that came with '+' as
+// international, whatever the options are; PMG's rule sees the number without the '+'.
 func types(e *draft.Entry, g *draft.Source) {
 	auto := g.Is("source-addr-autodetect", true)
 	for _, address := range []string{"source", "dest"} {

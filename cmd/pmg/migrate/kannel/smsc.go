@@ -9,7 +9,7 @@ import (
 	"pmg/cmd/pmg/migrate/draft"
 )
 
-// An smsc is a connector of a group smsc, and what Kannel's routing knows of it.
+// An smsc is the connector of a group smsc, with the options of Kannel's routing.
 type smsc struct {
 	entry     *draft.Entry // without name, operator, instances and rate, which finishSMSCs adds
 	name      string
@@ -17,12 +17,12 @@ type smsc struct {
 	wanted    string // the preferred name
 	sends     bool
 	instances int64
-	each      float64 // messages a second of one instance; 0: no limit
+	each      float64 // messages a second for each instance; 0: no limit
 	validity  int64   // minutes
 
 	allowed, denied, preferred                []string // ids
 	allowedPrefix, deniedPrefix, preferPrefix []string
-	unrouted                                  bool // the restrictions on the connector's messages could not be translated
+	unrouted                                  bool // a restriction on the connector's messages could not be translated
 }
 
 func (t *translator) addSMSC(of *Group) {
@@ -31,7 +31,7 @@ func (t *translator) addSMSC(of *Group) {
 	kind := strings.ToLower(g.Take("smsc"))
 	s := &smsc{entry: e, id: strings.ToLower(g.Take("smsc-id")), wanted: g.Take("smsc-id"), sends: true, instances: 1}
 	if !g.Given("smsc-id") {
-		s.wanted, s.id = kind, kind+" "+of.At // no message asks for that
+		s.wanted, s.id = kind, kind+" "+of.At // this id is one that no message can have
 	}
 	switch kind {
 	case "smpp":
@@ -42,7 +42,7 @@ func (t *translator) addSMSC(of *Group) {
 		}
 	case "fake":
 		t.draft.Decide(
-			"group smsc, %s, smsc = fake (%s): pmgload sink is an SMSC for tests, and needs a connector of its own", of.At,
+			"group smsc, %s, smsc = fake (%s): pmgload sink is an SMSC for tests, and write a connector to it", of.At,
 			t.shown(of),
 		)
 		return
@@ -67,7 +67,7 @@ func (t *translator) addSMSC(of *Group) {
 	}
 }
 
-// routing takes what decides which messages go to the SMSC.
+// routing reads the options that restrict the messages of the SMSC.
 func (s *smsc) routing(g *draft.Source) {
 	for _, o := range []struct {
 		to   *[]string
@@ -84,7 +84,7 @@ func (s *smsc) routing(g *draft.Source) {
 		for _, p := range g.List(o.name) {
 			digits := strings.TrimPrefix(p, "+")
 			if strings.Trim(digits, "0123456789") != "" || digits == "" {
-				g.Remarks.Decide("%s has %q, which are no digits: it is left out", o.name, p)
+				g.Remarks.Decide("%s has %q, which is not a number: it is left out", o.name, p)
 				continue
 			}
 			*o.to = append(*o.to, digits)
@@ -100,12 +100,12 @@ func (s *smsc) routing(g *draft.Source) {
 	}
 	if s.unrouted {
 		g.Remarks.Decide(
-			"no route leads here: which messages it takes is not known without what could not be translated; write its routes",
+			"no route leads here, because a restriction on its messages could not be translated; write its routes",
 		)
 	}
 }
 
-// common takes the options that all SMSCs share.
+// common sets the options that all SMSCs have.
 func (t *translator) common(e *draft.Entry, g *draft.Source) {
 	if g.Is("no-dlr", false) {
 		e.Set("receipts", draft.Word("never"))
@@ -115,7 +115,7 @@ func (t *translator) common(e *draft.Entry, g *draft.Source) {
 	}
 	t.retry(e)
 	own := g.Take("unified-prefix")
-	unify(e, own, "in", "source") // before that of all
+	unify(e, own, "in", "source") // before the unified-prefix of all SMSCs
 	unify(e, t.core.Take("unified-prefix"), "in", "source")
 	unify(e, own, "out", "destination")
 	if number := g.Take("my-number"); number != "" {
@@ -123,7 +123,7 @@ func (t *translator) common(e *draft.Entry, g *draft.Source) {
 	}
 }
 
-// waits takes how long an answer may take, which Kannel has for SMPP and UCP alone, and how long a short message may be.
+// waits sets the response timeout, which Kannel has for SMPP and UCP alone, and the length of a short message.
 func waits(e *draft.Entry, g *draft.Source) {
 	if n, ok := g.Number("wait-ack", 1, 3600); ok {
 		e.Set("response_timeout", seconds(n))
@@ -146,13 +146,13 @@ func waits(e *draft.Entry, g *draft.Source) {
 	}
 }
 
-// octetsOfPart is how many octets a short message has, in Kannel unless max-sms-octets says otherwise.
+// octetsOfPart is the number of octets in a short message, in Kannel unless max-sms-octets is set.
 const octetsOfPart = 140
 
-// mostPauses is how many pauses are written out.
+// mostPauses is the number of pauses that are written out.
 const mostPauses = 20
 
-// retry writes when a message is sent again that an SMSC has refused for a while.
+// retry sets when a message is sent again after a temporary error of an SMSC.
 func (t *translator) retry(e *draft.Entry) {
 	again, limited := t.core.Number("sms-resend-retry", -1, 1<<31)
 	pause, ok := t.core.Number("sms-resend-freq", 1, 7*24*3600)
@@ -176,7 +176,7 @@ func (t *translator) retry(e *draft.Entry) {
 // hostPort returns the address of an SMSC.
 func hostPort(host string, port int64) string { return net.JoinHostPort(host, fmt.Sprint(port)) }
 
-// add adds a connector, or an instance to one that is the same.
+// add adds a connector, or an instance to a connector with the same options.
 func (t *translator) add(s *smsc) {
 	for _, other := range t.smscs {
 		if other.sameAs(s) {
@@ -202,13 +202,13 @@ func (s *smsc) sameAs(o *smsc) bool {
 		draft.Text(draft.Flow(s.entry.Fields)) == draft.Text(draft.Flow(o.entry.Fields))
 }
 
-// finishSMSCs gives the connectors what depends on the others: names, operators, instances, rates.
+// finishSMSCs adds the options that depend on the other connectors: names, operators, instances, rates.
 func (t *translator) finishSMSCs() {
 	first := map[string]*smsc{}
 	for _, s := range t.smscs {
 		e := s.entry
 		s.name = draft.Name(s.wanted, t.names)
-		head := []draft.Field{{Key: "name", Value: s.name}, {Key: "public_name", Value: s.wanted}} // the name that Kannel shows
+		head := []draft.Field{{Key: "name", Value: s.name}, {Key: "public_name", Value: s.wanted}} // smsc-id of Kannel
 		if one := first[s.id]; one == nil {
 			first[s.id] = s
 		} else if a, b := fmt.Sprint(one.entry.Get("receipt_ids")), fmt.Sprint(e.Get("receipt_ids")); a != b {

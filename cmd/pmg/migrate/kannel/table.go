@@ -22,7 +22,7 @@ const (
 	x25     = "PMG speaks over TCP/IP only"
 )
 
-// Table returns what becomes of each option of the groups that are translated.
+// Table returns the translation of each option of the groups that are translated.
 func Table() []draft.Row {
 	return slices.Concat(
 		core(), coreLists(), smsbox(), user(), smscEverywhere(), smscRoutes(), smscSMPP(), smscHTTP(), smscOthers(),
@@ -53,7 +53,7 @@ func core() []draft.Row {
 		draft.Asks(g, "access-log-format", "events are JSON: docs/events.md"),
 		draft.Leaves(g, "access-log-clean", "events are JSON: docs/events.md"),
 		draft.Leaves(g, "store-file, store-type, store-location, dlr-storage, dlr-spool", storeDir),
-		draft.Leaves(g, "store-dump-freq", "a message is on disk before it is answered"),
+		draft.Leaves(g, "store-dump-freq", "a message is on disk before its submit is answered"),
 		draft.Becomes(g, "unified-prefix",
 			"`rewrite`: `{prefixes: […]}` of the connectors, or of the accounts where these have lists"),
 		draft.Asks(g, "http-proxy-host", "PMG calls servers of clients and of SMSCs without a proxy"),
@@ -65,7 +65,7 @@ func core() []draft.Row {
 		draft.Becomes(g, "ssl-server-key-file", "`tls.key` with `sendsms-port-ssl`, and with `use-ssl` of HTTP"),
 		draft.Becomes(g, "ssl-trusted-ca-file", "`tls.ca` of connectors with `use-ssl` (SMPP), or with https"),
 		draft.Leaves(g, "ssl-client-cipher-list, ssl-server-cipher-list",
-			"the ciphers of TLS 1.2 and 1.3 that are safe are taken"),
+			"PMG takes the safe ciphers of TLS 1.2 and 1.3"),
 		draft.Asks(g, "maximum-queue-length, sms-outgoing-queue-limit", "each connector has its max_queue"),
 		draft.Asks(g, "sms-incoming-queue-limit", "each account has its rate and share, each connector its max_deliveries"),
 		draft.Becomes(g, "sms-resend-freq, sms-resend-retry", "`retry`"),
@@ -155,7 +155,7 @@ func service() []draft.Row {
 	)
 }
 
-// whole returns the rows of all options of groups.
+// whole returns the rows of groups whose options all have the same reason.
 func whole(row func(group, options, why string) []draft.Row, groups, why string) (rows []draft.Row) {
 	for group := range strings.SplitSeq(groups, ", ") {
 		rows = append(rows, row(group, "*", why)...)

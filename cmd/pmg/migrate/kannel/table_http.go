@@ -6,7 +6,7 @@ import (
 	"pmg/cmd/pmg/migrate/draft"
 )
 
-// smscHTTP returns the rows of options of SMSCs that speak HTTP.
+// smscHTTP returns the rows of the options of SMSCs with HTTP.
 func smscHTTP() []draft.Row {
 	const g = "smsc"
 	return slices.Concat(
@@ -27,9 +27,9 @@ func smscHTTP() []draft.Row {
 			"calls show callbacks.secret, as the parameter token or with HTTP Basic"),
 		draft.Asks(g, "generic-param-coding",
 			"the text of a message from a mobile must be UTF-8; callbacks.inbound has charset, octets and coding for others"),
-		draft.Asks(g, "generic-status-sent", "calls are answered with 200 when they were taken"),
+		draft.Asks(g, "generic-status-sent", "accepted calls are answered with 200"),
 		draft.Asks(g, "generic-status-error",
-			"calls are answered with 400, 403 or 422 when they were refused, and with 503 when they must come again"),
+			"calls are answered with 400, 403 or 422 if they are refused, and with 503 if the SMSC must repeat them"),
 		draft.Leaves(g, "generic-param-service, generic-param-account, generic-param-binfo, generic-param-dlr-url, "+
 			"generic-param-flash, generic-param-mclass, generic-param-mwi, generic-param-validity, generic-param-deferred, "+
 			"generic-param-foreign-id, generic-param-meta-data", "PMG does not read it from messages from mobiles"),

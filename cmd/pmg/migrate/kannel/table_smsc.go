@@ -78,17 +78,17 @@ func smscSMPP() []draft.Row {
 	)
 }
 
-// smscOthers returns the rows of options of other protocols than SMPP.
+// smscOthers returns the rows of the options of all protocols but SMPP.
 func smscOthers() []draft.Row {
 	const g = "smsc"
 	return slices.Concat(
 		draft.Becomes(g, "alt-host, alt-port", "`addresses`"),
 		draft.Becomes(g, "idle-timeout", "`idle_max`, `static: false`"),
 		draft.Becomes(g, "connect-allow-ip", "`networks` of the connector with `listen` (UCP), or `callbacks.networks` (HTTP)"),
-		draft.Leaves(g, "appname", "Kannel alone uses it"),
+		draft.Leaves(g, "appname", "only Kannel has it"),
 		draft.Asks(g, "notification-pid, notification-addr",
 			"notifications come by the session that has sent the message: docs/ucp-conformance.md"),
-		draft.Leaves(g, "sender-prefix", "CIMD2 has it alone"),
+		draft.Leaves(g, "sender-prefix", "only CIMD2 has it"),
 		draft.Leaves(g, "sim-buffering, modemtype, modem-type, speed, pin, sms-center, login-prompt, password-prompt", modem),
 		draft.Leaves(g, "device, phone, smsc_nua, home_nua, wait_report, ois-debug-level, ussdc, session-length", x25),
 	)

@@ -9,7 +9,7 @@ import (
 	"pmg/cmd/pmg/migrate/draft"
 )
 
-// A translator makes a draft of groups.
+// A translator translates groups into a draft.
 type translator struct {
 	draft  *draft.Draft
 	core   *draft.Source
@@ -22,25 +22,25 @@ type translator struct {
 	served     []*mobileService
 	services   map[string]bool // names of the services' accounts
 	password   func() string   // makes a password
-	inAccounts bool            // the rule and the lists of numbers made of unified-prefix are in the accounts
+	inAccounts bool            // the accounts have the rule and the lists of numbers that unified-prefix becomes
 	in         *draft.Entry    // the connector for clients; nil: no connector
 	names      map[string]bool
 }
 
-// ofAccounts is what differs for all clients.
+// ofAccounts are the differences for all clients.
 var ofAccounts = [...]string{
-	"smsc: Kannel lets each request name an SMSC. Here a message takes the routes of its account, whatever it names.",
+	"smsc: Kannel lets each request name an SMSC. PMG ignores that, and a message takes the routes of its account.",
 	"callbacks: public lets an account name URLs (dlr-url) of public servers. Those of servers in private networks must " +
 		"be in callback_urls.",
 	"max-messages: Kannel cuts a text that is longer, or longer than one short message without it. PMG sends up to " +
-		"max_parts (10), and refuses what is longer.",
-	"concatenation: without it, Kannel sends a long text as messages of their own. PMG sends parts that the mobile joins.",
+		"max_parts (10), and refuses longer texts.",
+	"concatenation: without it, Kannel sends a long text as separate messages. PMG sends parts that the mobile joins.",
 }
 
-// Translate returns what a configuration becomes. The name is that of its file, for the title. Accounts that stand for
-// services get passwords that password makes.
+// Translate returns the draft for a configuration. name is the name of its file, for the title. password makes the
+// passwords of the accounts that stand for services.
 func Translate(name string, groups []*Group, password func() string) *draft.Draft {
-	d := &draft.Draft{Title: "Made of a configuration of Kannel, " + name + ", by pmg import."}
+	d := &draft.Draft{Title: "Made by pmg import from the Kannel configuration " + name + "."}
 	t := translator{
 		draft: d, names: map[string]bool{}, listeners: map[int64]string{}, services: map[string]bool{}, password: password,
 	}
@@ -80,7 +80,7 @@ func Translate(name string, groups []*Group, password func() string) *draft.Draf
 	return d
 }
 
-// single records a group that a configuration may have once.
+// single sets the group of a kind that a configuration may have once.
 func (t *translator) single(to **draft.Source, g *Group, remarks *draft.Entry) {
 	if (*to).At != "" {
 		t.draft.Decide(
@@ -92,7 +92,7 @@ func (t *translator) single(to **draft.Source, g *Group, remarks *draft.Entry) {
 	*to = newGroup(g, remarks)
 }
 
-// from says what an entry was made of.
+// from returns the comment with the origin of an entry.
 func from(g *Group) string { return fmt.Sprintf("From group %s, %s.", g.Kind, g.At) }
 
 func namesOf(g *Group) string {
@@ -103,7 +103,7 @@ func namesOf(g *Group) string {
 	return strings.Join(names, ", ")
 }
 
-// whole comments a group that becomes nothing.
+// whole comments a group that has no translation.
 func (t *translator) whole(g *Group) {
 	for _, r := range service() {
 		if r.Group != g.Kind {
@@ -120,7 +120,7 @@ func (t *translator) whole(g *Group) {
 	t.draft.Decide("group %q, %s (%s): pmg import does not know it", g.Kind, g.At, t.shown(g))
 }
 
-// shown returns the options of a group with their values.
+// shown returns the options of a group with their values, for a comment.
 func (t *translator) shown(g *Group) string {
 	known := newGroup(g, t.draft)
 	all := make([]string, len(known.Names()))
@@ -130,7 +130,7 @@ func (t *translator) shown(g *Group) string {
 	return strings.Join(all, ", ")
 }
 
-// addCore translates the options of the group core that the others have not taken.
+// addCore translates the rest of the options of the group core.
 func (t *translator) addCore() {
 	admin := t.draft.Section("admin")
 	if port, ok := t.core.Number("admin-port", 1, 65535); ok {
@@ -151,7 +151,7 @@ func (t *translator) addCore() {
 	t.core.Take("sms-combine-concatenated-mo")
 	if t.core.Take("status-password") != "" && t.in == nil {
 		admin.Decide(
-			"status-password: what answers /status is a connector with protocol: http, dialects: [kannel] and status_password",
+			"status-password: /status needs a connector with protocol: http, dialects: [kannel] and status_password",
 		)
 	}
 	t.core.Rest(admin, Table())
@@ -207,19 +207,19 @@ func (t *translator) addSendsms() {
 	t.draft.Connectors = append([]*draft.Entry{e}, t.draft.Connectors...)
 }
 
-// serverTLS returns how connections to a port of ours are encrypted.
+// serverTLS returns the option tls of a listener.
 func (t *translator) serverTLS(e *draft.Entry) draft.Flow {
 	certificate, key := t.core.Take("ssl-server-cert-file"), t.core.Take("ssl-server-key-file")
 	made := draft.Flow{{Key: "min_version", Value: "1.2"}}
 	if certificate != "" {
 		made = append(draft.Flow{{Key: "certificate", Value: certificate}, {Key: "key", Value: key}}, made...)
 	} else {
-		e.Decide("it is to be encrypted, and the group core has no ssl-server-cert-file: give tls a certificate and its key")
+		e.Decide("encryption is on, but the group core has no ssl-server-cert-file: give tls a certificate and its key")
 	}
 	return made
 }
 
-// addValidity gives the clients' connector the validity that all SMSCs have.
+// addValidity sets the validity of the clients' connector, if all SMSCs have the same.
 func (t *translator) addValidity(in *draft.Entry) {
 	minutes, same := int64(-1), true
 	for _, s := range t.smscs {
@@ -244,7 +244,7 @@ func (t *translator) addValidity(in *draft.Entry) {
 	}
 }
 
-// seconds returns a duration as the configuration has it.
+// seconds returns a duration in the form of the configuration.
 func seconds(n int64) draft.Word { return draft.Word(strconv.FormatInt(n, 10) + "s") }
 
 // limits writes the lists of prefixes that recipients may have, and reports whether there are any. A number that is on

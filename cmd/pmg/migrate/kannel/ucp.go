@@ -23,7 +23,7 @@ func (t *translator) ucp(s *smsc, g *draft.Source) {
 		e.Set("login", draft.Word("none"))
 	}
 	if name == "" {
-		e.Decide("it has neither smsc-username nor my-number: system_id must be the number that the SMSC knows")
+		e.Decide("smsc-username and my-number are missing: system_id must be the number that the SMSC knows")
 	}
 	e.Set("system_id", name)
 	if password != "" {
@@ -53,7 +53,7 @@ func (t *translator) ucp(s *smsc, g *draft.Source) {
 	if len(networks) > 0 {
 		r.entry.Set("networks", networks)
 	} else {
-		r.entry.Decide("connect-allow-ip is not given: anybody may connect to this port; networks says who may")
+		r.entry.Decide("connect-allow-ip is not given: any address may connect to this port: set networks")
 	}
 	if rules := e.Get("rewrite"); rules != nil {
 		r.entry.Set("rewrite", rules)
@@ -61,12 +61,12 @@ func (t *translator) ucp(s *smsc, g *draft.Source) {
 	t.add(&r)
 }
 
-// ucpAddress takes where the SMSC is.
+// ucpAddress sets the address of the SMSC.
 func ucpAddress(e *draft.Entry, g *draft.Source) {
 	host := g.Take("host")
 	port, ok := g.Number("port", 1, 65535)
 	if host == "" || !ok {
-		e.Decide("it has no host, or no port: its address is missing")
+		e.Decide("host or port is missing: address is left out")
 	}
 	other := g.Take("alt-host")
 	otherPort, ok := g.Number("alt-port", 1, 65535)
@@ -86,8 +86,8 @@ func ucpAddress(e *draft.Entry, g *draft.Source) {
 	e.Set("addresses", []string{hostPort(host, port), hostPort(other, otherPort)})
 }
 
-// ucpSession takes what the session is like. One that only sends is opened when there is something to send, unless it is
-// said to be static.
+// ucpSession sets the options of the session. A session that only sends is opened when there is something to send,
+// unless static is true.
 func ucpSession(e *draft.Entry, g *draft.Source, sendsOnly bool) {
 	window, given := g.Number("window", 1, 100)
 	switch flow, _ := g.Number("flow-control", 0, 1); {

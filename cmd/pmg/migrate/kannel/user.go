@@ -10,12 +10,12 @@ import (
 	"pmg/cmd/pmg/migrate/draft"
 )
 
-// An account is one of a sendsms-user.
+// An account is the account of a sendsms-user.
 type account struct {
 	entry   *draft.Entry
 	name    string
 	smsc    string // id, in lower case, of the SMSC that the account's messages ask for
-	hasList bool   // of recipients
+	hasList bool   // the account has a list of recipients
 }
 
 func (t *translator) addUser(of *Group) {
@@ -34,7 +34,7 @@ func (t *translator) addUser(of *Group) {
 	e.Set("system_id", a.name)
 	e.Set("password", g.Take("password"))
 	if a.name == "" || !g.Given("password") {
-		e.Decide("it has no username, or no password: nobody can log in")
+		e.Decide("username or password is missing: nobody can log in")
 	}
 	networks(e, g)
 	e.Set("bind", []string{"transmitter"})
@@ -45,7 +45,7 @@ func (t *translator) addUser(of *Group) {
 	if n, ok := g.Number("max-messages", 0, 1<<31); ok && n > 0 {
 		e.Set("max_parts", int(min(n, 255)))
 	} else if ok {
-		e.Decide("max-messages = \"0\": the account may send nothing in Kannel")
+		e.Decide("max-messages = \"0\": in Kannel the account may not send")
 	}
 	g.Take("concatenation")
 	a.hasList = limits(e, g)
@@ -55,7 +55,7 @@ func (t *translator) addUser(of *Group) {
 	t.draft.Accounts = append(t.draft.Accounts, e)
 }
 
-// sender writes the sender of messages: faked-sender whatever a request says, or else the first of the options for
+// sender sets the sender of messages: faked-sender for all requests, or else the first of the other options, for
 // requests without a sender.
 func (t *translator) sender(e *draft.Entry, g *draft.Source) {
 	faked, ours, all := g.Take("faked-sender"), g.Take("default-sender"), t.smsbox.Take("global-sender")
@@ -68,7 +68,7 @@ func (t *translator) sender(e *draft.Entry, g *draft.Source) {
 	}
 }
 
-// callbacks writes which URLs the account may name. Kannel calls any.
+// callbacks sets the URLs that the account may name for receipts. Kannel calls any.
 func callbacks(e *draft.Entry, g *draft.Source) {
 	e.Set("callbacks", draft.Word("public"))
 	raw := g.Take("dlr-url")
@@ -85,15 +85,15 @@ func callbacks(e *draft.Entry, g *draft.Source) {
 	e.Set("callback_urls", []string{address})
 }
 
-// networks writes where the account may log in from. In Kannel user-allow-ip has exceptions from user-deny-ip.
+// networks sets the networks that the account may log in from. In Kannel user-allow-ip has exceptions from user-deny-ip.
 func networks(e *draft.Entry, g *draft.Source) {
 	allowed, denied := g.List("user-allow-ip"), g.List("user-deny-ip")
 	everybody := len(denied) == 1 && denied[0] == "*.*.*.*"
 	switch {
 	case len(denied) > 0 && !everybody:
-		e.Decide("user-deny-ip = %q: PMG has networks that may log in, and none that may not", strings.Join(denied, ";"))
+		e.Decide("user-deny-ip = %q: networks of PMG allows networks, and cannot exclude any", strings.Join(denied, ";"))
 	case everybody && len(allowed) == 0:
-		e.Decide("user-deny-ip lets nobody log in: networks has an address that nobody has")
+		e.Decide("user-deny-ip excludes all clients: networks has an address that no client has")
 		e.Set("networks", []string{"0.0.0.0/32"})
 	case len(denied) == 0 && len(allowed) > 0:
 		e.Decide(
@@ -110,8 +110,8 @@ func networks(e *draft.Entry, g *draft.Source) {
 // anywhere reports whether a list allows all addresses.
 func anywhere(list []string) bool { return slices.Contains(list, "*.*.*.*") }
 
-// prefixes returns the networks of a list of addresses, in which an asterisk stands for any number. It returns none for a list
-// with all addresses.
+// prefixes returns the networks of a list of addresses, in which an asterisk stands for any number. For a list that
+// allows all addresses it returns none.
 func prefixes(e *draft.Entry, option string, list []string) (networks []string) {
 	if anywhere(list) {
 		return nil
