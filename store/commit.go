@@ -352,7 +352,7 @@ func (w *writer) do(b *Batch, o op, movedID uint64) error {
 	t, y := w.batch, w.young
 	switch o.kind {
 	case opPut, opReplace:
-		if _, ok := y.messages[o.id]; ok || o.kind == opPut && o.id > movedID {
+		if _, ok := y.messages.get(o.id); ok || o.kind == opPut && o.id > movedID {
 			y.put(o.id, b.valueOf(o))
 			return nil
 		}

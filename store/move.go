@@ -125,8 +125,8 @@ func (w *writer) moveAll() error {
 	}
 	y := w.young
 	w.newBatch()
-	for id := range y.messages {
-		if err := w.addMessage(id); err != nil {
+	for m := range y.messages.all() {
+		if err := w.addMessage(m.id); err != nil {
 			return err
 		}
 	}
@@ -160,7 +160,7 @@ func (w *writer) applyMoved(m marks, lowest, event uint64) error {
 
 // addMessage adds a young message to pebble's batch, if it exists.
 func (w *writer) addMessage(id uint64) error {
-	m, ok := w.young.messages[id]
+	m, ok := w.young.messages.get(id)
 	if !ok {
 		return nil
 	}

@@ -41,8 +41,8 @@ func TestRounds(t *testing.T) {
 		}
 	}
 	y := d.writer.young
-	if n := len(y.fresh.chunks) + len(y.old.chunks) + len(y.left.chunks); n > 3 || len(y.messages) > 0 || len(y.events) > 0 {
-		t.Errorf("%d pieces of memory, %d messages, %d events", n, len(y.messages), len(y.events))
+	if n := len(y.fresh.chunks) + len(y.old.chunks) + len(y.left.chunks); n > 3 || y.messages.len() > 0 || len(y.events) > 0 {
+		t.Errorf("%d pieces of memory, %d messages, %d events", n, y.messages.len(), len(y.events))
 	}
 	if octets := d.journal.Status().Octets; octets > 4<<20 {
 		t.Errorf("the journal takes %d octets", octets)

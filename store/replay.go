@@ -175,8 +175,8 @@ func (r *redo) end() error {
 		return err
 	}
 	r.writer.batch.Reset()
-	for id := range r.writer.young.messages {
-		if err := r.writer.addMessage(id); err != nil {
+	for m := range r.writer.young.messages.all() {
+		if err := r.writer.addMessage(m.id); err != nil {
 			return err
 		}
 	}

@@ -15,7 +15,7 @@ import (
 // commit.
 type young struct {
 	mu       sync.RWMutex // guards the fields below, which only the writer changes
-	messages map[uint64]youngMessage
+	messages idTable
 	events   []event // sorted by number
 	lowest   uint64  // no message has a lower id
 	leaving  []uint64
@@ -25,10 +25,8 @@ type young struct {
 	left     *arena // memory of the messages that leave
 }
 
-type youngMessage struct{ record, state []byte }
-
 func newYoung() *young {
-	return &young{messages: map[uint64]youngMessage{}, lowest: noID, fresh: &arena{}, old: &arena{}, left: &arena{}}
+	return &young{messages: newIDTable(), lowest: noID, fresh: &arena{}, old: &arena{}, left: &arena{}}
 }
 
 // An arena is memory that is freed as a whole.
@@ -73,9 +71,9 @@ func (a *arena) clear() {
 
 // put stores the record of a message. The message may already exist.
 func (y *young) put(id uint64, record []byte) {
-	m, ok := y.messages[id]
-	m.record = y.fresh.copyOf(record)
-	y.messages[id] = m
+	m, ok := y.messages.get(id)
+	m.id, m.record = id, y.fresh.copyOf(record)
+	y.messages.put(m)
 	y.lowest = min(y.lowest, id)
 	if !ok && id <= y.upTo { // ids do not rise strictly
 		at, _ := slices.BinarySearch(y.leaving, id)
@@ -85,19 +83,17 @@ func (y *young) put(id uint64, record []byte) {
 
 // keep stores the state of a message. It returns false if the message is not young.
 func (y *young) keep(id uint64, state []byte) bool {
-	m, ok := y.messages[id]
+	m, ok := y.messages.get(id)
 	if ok {
 		m.state = y.fresh.copyOf(state)
-		y.messages[id] = m
+		y.messages.put(m)
 	}
 	return ok
 }
 
 // remove removes a message. It returns false if the message is not young.
 func (y *young) remove(id uint64) bool {
-	_, ok := y.messages[id]
-	delete(y.messages, id)
-	return ok
+	return y.messages.remove(id)
 }
 
 func (y *young) addEvent(number uint64, line []byte) {
@@ -122,10 +118,10 @@ func (y *young) beginRound(upTo uint64) {
 	y.fresh, y.old, y.left = y.left, y.fresh, y.old
 	y.upTo, y.lowest = upTo, noID
 	y.leaving = y.leaving[:0]
-	for id := range y.messages {
-		y.lowest = min(y.lowest, id)
-		if id <= upTo {
-			y.leaving = append(y.leaving, id)
+	for m := range y.messages.all() {
+		y.lowest = min(y.lowest, m.id)
+		if m.id <= upTo {
+			y.leaving = append(y.leaving, m.id)
 		}
 	}
 	slices.Sort(y.leaving)
@@ -133,7 +129,7 @@ func (y *young) beginRound(upTo uint64) {
 
 // clear removes all messages and events, because they were moved to pebble.
 func (y *young) clear() {
-	clear(y.messages)
+	y.messages.clear()
 	clear(y.events)
 	y.events, y.leaving = y.events[:0], y.leaving[:0]
 	y.lowest, y.upTo = noID, 0
@@ -146,7 +142,7 @@ func (y *young) clear() {
 func (y *young) get(id uint64, e *Entry) bool {
 	y.mu.RLock()
 	defer y.mu.RUnlock()
-	m, ok := y.messages[id]
+	m, ok := y.messages.get(id)
 	if !ok {
 		return false
 	}
@@ -164,7 +160,7 @@ func (y *young) get(id uint64, e *Entry) bool {
 func (y *young) first() (lowest uint64, ok bool) {
 	y.mu.RLock()
 	defer y.mu.RUnlock()
-	return y.lowest, len(y.messages) > 0
+	return y.lowest, y.messages.len() > 0
 }
 
 // eventsAfter returns copies of up to limit events with numbers above after. first is the number of
