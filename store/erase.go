@@ -6,7 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
+
+	"pmg/store/notes"
 )
 
 // An Eraser is a store from which single notes are removed for good.
@@ -50,7 +51,12 @@ func (e *diskEraser) EachNote(ctx context.Context, f func(*Note) error) error {
 	if err := e.disk.monitor.failure(); err != nil {
 		return err
 	}
-	view := e.disk.reader.notes.View()
+	return eachNote(ctx, e.disk.reader.notes, f)
+}
+
+// eachNote passes all notes to f, as Eraser.EachNote does.
+func eachNote(ctx context.Context, all *notes.Notes, f func(*Note) error) error {
+	view := all.View()
 	defer view.Close()
 	for _, day := range view.Days() {
 		err := view.Each(day, nil, nil, func(key, value []byte) error {
@@ -71,7 +77,12 @@ func (e *diskEraser) EachNote(ctx context.Context, f func(*Note) error) error {
 
 // IsStill implements Eraser.
 func (e *diskEraser) IsStill(v *Note) (bool, error) {
-	view := e.disk.reader.notes.View()
+	return isStill(e.disk.reader.notes, v)
+}
+
+// isStill reports whether a note is unchanged.
+func isStill(all *notes.Notes, v *Note) (bool, error) {
+	view := all.View()
 	defer view.Close()
 	key, is := appendNote(nil, v.Kind, v.Key), false
 	err := view.Each(v.Day, key, append(slices.Clip(key), 0), func(_, value []byte) error {
@@ -148,29 +159,12 @@ func (e *diskEraser) compact(ctx context.Context) error {
 type memoryEraser struct{ memory *memory }
 
 // EachNote implements Eraser.
-func (e *memoryEraser) EachNote(_ context.Context, f func(*Note) error) error {
-	e.memory.mu.Lock()
-	var all []Note
-	for key, n := range e.memory.notes {
-		kind, rest, _ := strings.Cut(key, "\x00")
-		all = append(all, Note{Kind(kind), []byte(rest), slices.Clone(n.value), n.day})
-	}
-	e.memory.mu.Unlock()
-	for i := range all {
-		if err := f(&all[i]); err != nil {
-			return err
-		}
-	}
-	return nil
+func (e *memoryEraser) EachNote(ctx context.Context, f func(*Note) error) error {
+	return eachNote(ctx, e.memory.notes, f)
 }
 
 // IsStill implements Eraser.
-func (e *memoryEraser) IsStill(v *Note) (bool, error) {
-	e.memory.mu.Lock()
-	defer e.memory.mu.Unlock()
-	n, ok := e.memory.notes[string(appendNote(nil, v.Kind, v.Key))]
-	return ok && n.day == v.Day && bytes.Equal(n.value, v.Value), nil
-}
+func (e *memoryEraser) IsStill(v *Note) (bool, error) { return isStill(e.memory.notes, v) }
 
 // Purge implements Eraser. It does nothing, because a store in memory has nothing on disk.
 func (*memoryEraser) Purge(context.Context, func() error) error { return nil }

@@ -2,8 +2,8 @@ package store
 
 import "iter"
 
-// An idTable holds the young messages. Ids rise and most messages end soon, so a message lies at the place that the lowest bits of
-// its id give. A message whose place is taken by a later one, because it has waited for long, lies in a map.
+// An idTable holds the young messages. Ids rise and most messages end soon, so a message lies at the place that the lowest bits
+// of its id give. A message whose place is taken by a later one, because it has waited for long, lies in a map.
 type idTable struct {
 	places []youngMessage // id 0: the place is free; the length is a power of two
 	used   int            // number of places that are taken

@@ -1,20 +1,19 @@
 package store
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
-	"strings"
 	"sync"
+
+	"pmg/store/notes"
 )
 
 // The limits of a store in memory, without which it would grow forever.
 const (
 	maxAside        = 64 << 20 // octets of messages that are put aside
-	maxMemoryNotes  = 1 << 20  // number of notes; the oldest are dropped
+	maxMemoryNotes  = 1 << 21  // number of notes; the oldest half is dropped
 	maxMemoryEvents = 1 << 16  // number of events; the oldest are dropped
 )
 
@@ -30,8 +29,7 @@ type memory struct {
 	ids     []uint64 // sorted ids of aside
 	octets  int      // octets of aside
 	last    uint64   // the highest id that was ever put
-	notes   map[string]note
-	keys    []noteKey // keys of notes, in the order of their creation
+	notes   *notes.Notes
 	events  []event
 	commits int64
 	waiting int64 // number of messages put and not deleted
@@ -41,16 +39,6 @@ type asideMessage struct{ record, state []byte }
 
 func (m asideMessage) size() int { return len(m.record) + len(m.state) }
 
-type note struct {
-	day   uint32
-	value []byte
-}
-
-type noteKey struct {
-	key string
-	day uint32
-}
-
 type event struct {
 	number uint64
 	line   []byte
@@ -58,7 +46,7 @@ type event struct {
 
 // NewMemory returns an empty store that is not durable.
 func NewMemory() Store {
-	return &memory{aside: map[uint64]asideMessage{}, notes: map[string]note{}}
+	return &memory{aside: map[uint64]asideMessage{}, notes: notes.InMemory(maxMemoryNotes)}
 }
 
 func (s *memory) Durable() bool { return false }
@@ -125,13 +113,11 @@ func (s *memory) do(b *Batch, o op) {
 		s.drop(o.id)
 		s.waiting--
 	case opNote:
-		s.note(string(b.keyOf(o)), note{uint32(o.id), slices.Clone(b.valueOf(o))})
+		_ = s.notes.Put(nil, uint32(o.id), b.keyOf(o), b.valueOf(o)) // notes that are only in memory have no errors
 	case opErase:
-		if key := string(b.keyOf(o)); s.notes[key].day == uint32(o.id) {
-			delete(s.notes, key)
-		}
+		_ = s.notes.Remove(nil, uint32(o.id), b.keyOf(o))
 	case opForgetBefore:
-		s.forgetBefore(uint32(o.id))
+		_ = s.notes.Forget(nil, uint32(o.id))
 	case opEvent:
 		s.events = append(s.events, event{o.id, slices.Clone(b.valueOf(o))})
 		if len(s.events) > maxMemoryEvents {
@@ -161,30 +147,6 @@ func (s *memory) drop(id uint64) {
 	at, _ := slices.BinarySearch(s.ids, id)
 	s.ids = slices.Delete(s.ids, at, at+1)
 	s.octets -= m.size()
-}
-
-// note stores a note. If the key has notes of several days, the latest day is kept.
-func (s *memory) note(key string, n note) {
-	if n.day >= s.notes[key].day {
-		s.notes[key] = n
-	}
-	s.keys = append(s.keys, noteKey{key, n.day})
-	for len(s.keys) > maxMemoryNotes {
-		s.forgetFirst()
-	}
-}
-
-// forgetFirst removes the oldest note, unless its key was stored again later for another day.
-func (s *memory) forgetFirst() {
-	k := pop(&s.keys)
-	if n, ok := s.notes[k.key]; ok && n.day == k.day {
-		delete(s.notes, k.key)
-	}
-}
-
-func (s *memory) forgetBefore(day uint32) {
-	maps.DeleteFunc(s.notes, func(_ string, n note) bool { return n.day < day })
-	s.keys = slices.DeleteFunc(s.keys, func(k noteKey) bool { return k.day < day })
 }
 
 func (s *memory) Get(id uint64, e *Entry) (bool, error) {
@@ -231,33 +193,11 @@ func (s *memory) LastID() uint64 {
 }
 
 func (s *memory) Lookup(kind Kind, key []byte) ([]byte, bool, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	n, ok := s.notes[string(appendNote(nil, kind, key))]
-	return slices.Clone(n.value), ok, nil
+	return s.notes.Lookup(appendNote(nil, kind, key))
 }
 
 func (s *memory) Notes(kind Kind, from []byte, limit int, f func(key, value []byte) error) error {
-	type entry struct {
-		key, value []byte
-		day        uint32
-	}
-	var all []entry
-	prefix := string(appendNote(nil, kind, nil))
-	s.mu.Lock()
-	for key, n := range s.notes {
-		if key, ok := strings.CutPrefix(key, prefix); ok && key >= string(from) {
-			all = append(all, entry{[]byte(key), n.value, n.day})
-		}
-	}
-	s.mu.Unlock()
-	slices.SortFunc(all, func(a, b entry) int { return cmp.Or(cmp.Compare(a.day, b.day), bytes.Compare(a.key, b.key)) })
-	for _, e := range all[:min(limit, len(all))] {
-		if err := f(e.key, slices.Clone(e.value)); err != nil {
-			return err
-		}
-	}
-	return nil
+	return eachOf(s.notes, kind, from, limit, f)
 }
 
 func (s *memory) Events(after uint64, limit int, f func(number uint64, line []byte) error) (uint64, error) {

@@ -70,48 +70,6 @@ func TestMemoryEventsFull(t *testing.T) {
 	}
 }
 
-// A store in memory keeps only so many ids of peers: the oldest make room, unless they were mapped
-// again for another day.
-func TestMemoryMapFull(t *testing.T) {
-	t.Parallel()
-	s := NewMemory()
-	commit(t, s, func(b *Batch) {
-		b.Note("north", []byte("old"), []byte("1"), 5)
-		b.Note("north", []byte("again"), []byte("2"), 5)
-		b.Note("north", []byte("again"), []byte("3"), 6)
-	})
-	m := s.(*memory)
-	m.keys = append(m.keys, make([]noteKey, maxMemoryNotes-len(m.keys))...) // as many others
-	for _, c := range []struct{ id, left string }{{"first", "old"}, {"second", "again"}, {"third", "again"}, {"fourth", ""}} {
-		_, before, _ := s.Lookup("north", []byte(c.left))
-		commit(t, s, func(b *Batch) { b.Note("north", []byte(c.id), []byte("4"), 7) })
-		_, there, _ := s.Lookup("north", []byte(c.id))
-		_, after, _ := s.Lookup("north", []byte(c.left))
-		if !there || before != (c.left != "") || after != (c.id == "second") {
-			t.Errorf("%+v: %v, then %v and %v", c, before, there, after)
-		}
-	}
-}
-
-// Ids that are not forgotten with those of the days before make room as well.
-func TestMemoryMapFullLater(t *testing.T) {
-	t.Parallel()
-	s := NewMemory()
-	commit(t, s, func(b *Batch) {
-		b.Note("north", []byte("a"), []byte("1"), 5)
-		b.Note("north", []byte("b"), []byte("2"), 6)
-		b.ForgetBefore(6)
-	})
-	m := s.(*memory)
-	m.keys = append(m.keys, make([]noteKey, maxMemoryNotes-len(m.keys))...) // as many others
-	commit(t, s, func(b *Batch) { b.Note("north", []byte("c"), []byte("3"), 7) })
-	for id, want := range map[string]bool{"a": false, "b": false, "c": true} {
-		if _, ok, err := s.Lookup("north", []byte(id)); ok != want || err != nil {
-			t.Errorf("%s: %v, %v", id, ok, err)
-		}
-	}
-}
-
 // What is put aside is replaced as a whole, and what the function of a reader refuses ends the reading.
 func TestReplace(t *testing.T) {
 	engines(t, func(t *testing.T, s Store) {

@@ -218,7 +218,12 @@ func (r *reader) Notes(kind Kind, from []byte, limit int, f func(key, value []by
 	if err := r.monitor.failure(); err != nil {
 		return err
 	}
-	view := r.notes.View()
+	return eachOf(r.notes, kind, from, limit, f)
+}
+
+// eachOf passes up to limit notes of a kind to f, as Index.Notes does.
+func eachOf(all *notes.Notes, kind Kind, from []byte, limit int, f func(key, value []byte) error) error {
+	view := all.View()
 	defer view.Close()
 	begin := appendNote(nil, kind, nil)
 	end := append(append([]byte(nil), begin[:len(begin)-1]...), 1) // behind the NUL that ends the kind

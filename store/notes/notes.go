@@ -114,6 +114,32 @@ func Find(from pebble.Reader, read func(error) error) (*Notes, error) {
 	return &Notes{from: from, read: read, recent: NewRecent(), tables: inForce, plain: plain}, nil
 }
 
+// InMemory returns notes that are only in memory. When there are more than most, or more than mostOctets, the oldest half may
+// go, but for those that stay for good.
+func InMemory(most int) *Notes {
+	return &Notes{read: func(err error) error { return err }, recent: NewRecent(), most: most}
+}
+
+// mostOctets is about how much memory half of the notes that are only in memory take.
+const mostOctets = 64 << 20
+
+// makeRoom makes room for new notes that are only in memory. The caller holds the lock.
+func (n *Notes) makeRoom() {
+	if n.recent.Len() < n.most/2 && n.recent.Octets() < mostOctets {
+		return
+	}
+	if n.recent.live() < mostOctets/2 && n.recent.Len() < n.most/2 { // most of it was replaced
+		n.recent = n.recent.since(0)
+		return
+	}
+	n.full, n.recent = n.recent, n.full.since(Forever)
+	for i := range n.full.entries {
+		if e := &n.full.entries[i]; e.day >= Forever {
+			n.recent.put(e.day, n.full.keyOf(e), n.full.valueOf(e), e.removed)
+		}
+	}
+}
+
 // search finds the tables, and the days of plain notes. It passes keys that no note can have to bad, and ends if bad returns an
 // error.
 func search(
@@ -178,7 +204,10 @@ func endOf(kind []byte) []byte {
 func (n *Notes) Put(to *pebble.Batch, day uint32, key, value []byte) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if day < Forever {
+	if n.from == nil {
+		n.makeRoom()
+	}
+	if day < Forever || n.from == nil {
 		n.recent.Put(day, key, value)
 		return nil
 	}
@@ -192,7 +221,7 @@ func (n *Notes) Put(to *pebble.Batch, day uint32, key, value []byte) error {
 func (n *Notes) Remove(to *pebble.Batch, day uint32, key []byte) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if day < Forever {
+	if day < Forever || n.from == nil {
 		n.recent.Remove(day, key)
 	}
 	if !slices.Contains(n.plain, day) {
@@ -208,6 +237,10 @@ func (n *Notes) Forget(to *pebble.Batch, day uint32) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.recent = n.recent.since(day)
+	if n.from == nil {
+		n.full = n.full.since(day)
+		return nil
+	}
 	n.forgotten = max(n.forgotten, day)
 	n.tables = slices.DeleteFunc(slices.Clone(n.tables), func(t table) bool { return t.day < day })
 	n.plain = slices.DeleteFunc(slices.Clone(n.plain), func(d uint32) bool { return d < day })

@@ -356,6 +356,53 @@ func TestAllocations(t *testing.T) {
 	}
 }
 
+// Notes that are only in memory make room: the oldest half goes, but not what stays for good or was replaced lately.
+func TestInMemory(t *testing.T) {
+	t.Parallel()
+	n := InMemory(100)
+	put := func(day uint32, key, value string) {
+		if err := n.Put(nil, day, []byte(key), []byte(value)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	has := func(when, key, want string) {
+		t.Helper()
+		if value, ok, err := n.Lookup([]byte(key)); string(value) != want || ok != (want != "") || err != nil {
+			t.Errorf("%s: %q is %q, %v, %v, not %q", when, key, value, ok, err, want)
+		}
+	}
+	put(Forever, "money\x00acme", "5")
+	put(7, "north\x00old", "1")
+	put(7, "north\x00again", "1")
+	for i := range 60 {
+		put(7, fmt.Sprintf("north\x00%d", i), "value")
+	}
+	put(8, "north\x00again", "2")
+	has("half", "north\x00old", "1")
+	for i := range 50 {
+		put(8, fmt.Sprintf("south\x00%d", i), "value")
+	}
+	has("full", "north\x00old", "")
+	has("full", "north\x00again", "2")
+	has("full", "money\x00acme", "5")
+	has("full", "south\x003", "value")
+	if err := errors.Join(n.Remove(nil, 8, []byte("north\x00again")), n.Forget(nil, 8)); err != nil {
+		t.Error(err)
+	}
+	has("forgotten", "north\x0059", "")
+	has("forgotten", "north\x00again", "")
+	has("forgotten", "south\x0049", "value")
+	has("forgotten", "money\x00acme", "5")
+	for i := range 3_000_000 {
+		put(Forever, "money\x00acme", fmt.Sprintf("an amount that is %d", 1+i))
+	}
+	if octets := n.Octets(); octets > mostOctets {
+		t.Errorf("%d octets for what was replaced", octets)
+	}
+	has("replaced", "south\x0049", "value")
+	has("replaced", "money\x00acme", "an amount that is 3000000")
+}
+
 // A quiet is a log of pebble that nobody reads.
 type quiet struct{}
 

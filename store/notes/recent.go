@@ -133,12 +133,20 @@ func (r *Recent) valueOf(e *entry) []byte { return r.chunks[e.chunk][e.at+e.key:
 // kindOf returns the kind at the beginning of a key, with the NUL behind it.
 func kindOf(key []byte) []byte { return key[:bytes.IndexByte(key, 0)+1] }
 
-// since returns the table without the notes of days before day.
-func (r *Recent) since(day uint32) *Recent {
-	if len(r.days) == 0 || r.days[0] >= day {
-		return r
+// live returns how many octets the notes have that were not replaced.
+func (r *Recent) live() (octets int) {
+	for i := range r.entries {
+		octets += int(r.entries[i].key + r.entries[i].value)
 	}
+	return octets
+}
+
+// since returns a new table of the notes of day and later.
+func (r *Recent) since(day uint32) *Recent {
 	kept := NewRecent()
+	if r == nil {
+		return kept
+	}
 	for i := range r.entries {
 		if e := &r.entries[i]; e.day >= day {
 			kept.put(e.day, r.keyOf(e), r.valueOf(e), e.removed)
