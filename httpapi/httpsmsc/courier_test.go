@@ -287,6 +287,34 @@ func TestMany(t *testing.T) {
 	}
 }
 
+// A client that cannot be made leaves nothing behind: with other options it is made. If it cannot be made anew, the earlier one
+// stays.
+func TestCannotCall(t *testing.T) {
+	t.Parallel()
+	h := apitest.NewHook(t)
+	r := newRig(t, `url: "`+h.URL+`/?to={to}"`, nil)
+	good := r.connector.Config()
+	bad := *good
+	bad.HTTP.URL = "none"
+	r.connector.SetConfig(&bad)
+	r.smsc.Wake(true)
+	testutil.Eventually(t, "the log says so", func() bool { return strings.Contains(r.Log.String(), "the options of before stay in force") })
+	r.submit(nil)
+	r.Settled()
+	if len(h.Calls()) != 1 {
+		t.Errorf("%d calls", len(h.Calls()))
+	}
+	r.lines()
+	for range 2 {
+		if _, err := New(t.Context(), r.smsc.rooms, r, r.connector); err == nil || !strings.HasPrefix(err.Error(), "cannot call the SMSC of connector smsc: url ") {
+			t.Errorf("%v", err)
+		}
+	}
+	if i := r.connector.Acquire(); i == nil {
+		t.Error("the instance is in use")
+	}
+}
+
 // A converting converts as the test says.
 type converting struct {
 	Converter
