@@ -429,3 +429,92 @@ func FuzzLine(f *testing.F) {
 		}
 	})
 }
+
+var errFull = errors.New("the disk is full")
+
+// What cannot be opened, read or saved is an error that says where.
+func TestErrors(t *testing.T) {
+	t.Parallel()
+	c := begun(t)
+	path := filepath.Join(c.dir, countedName)
+	if err := errors.Join(os.WriteFile(path, []byte("{"), 0o600), os.MkdirAll(path+".damaged/x", 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(c.dir, 0, zerolog.Nop()); err == nil || !strings.Contains(err.Error(), c.dir) || !strings.Contains(err.Error(), "pmg stats rebuild") {
+		t.Errorf("%v", err)
+	}
+	if _, err := Read(t.Context(), filepath.Join(c.dir, "none"), Query{}); !errors.Is(err, os.ErrNotExist) || !strings.HasPrefix(err.Error(), "cannot read the statistics in ") {
+		t.Errorf("%v", err)
+	}
+	saved(t, c, submit(1, "acme", begin))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Read(ctx, c.dir, Query{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+}
+
+// What was counted is saved only from time to time, unless it must be saved now. What cannot be saved is saved later.
+func TestSave(t *testing.T) {
+	t.Parallel()
+	c := begun(t)
+	if err := c.Count(submit(1, "acme", begin)); err != nil {
+		t.Fatal(err)
+	}
+	if at, err := c.Save(false); err != nil || !at.IsZero() {
+		t.Errorf("the first: again at %v, %v", at, err)
+	}
+	if err := c.Count(submit(2, "acme", begin)); err != nil {
+		t.Fatal(err)
+	}
+	at, err := c.Save(false)
+	if err != nil || at.IsZero() || sum(t, c.dir, "sent") != 1 {
+		t.Errorf("too soon: again at %v, %v, %d are saved", at, err, sum(t, c.dir, "sent"))
+	}
+	moved := c.dir + "-moved"
+	if err := os.Rename(c.dir, moved); err != nil {
+		t.Fatal(err)
+	}
+	if at, err := c.Save(true); err == nil || at.IsZero() {
+		t.Errorf("no directory: again at %v, %v", at, err)
+	}
+	if err := os.Rename(moved, c.dir); err != nil {
+		t.Fatal(err)
+	}
+	if at, err := c.Save(true); err != nil || !at.IsZero() || sum(t, c.dir, "sent") != 2 {
+		t.Errorf("again at %v, %v, %d are saved", at, err, sum(t, c.dir, "sent"))
+	}
+}
+
+// A rebuild counts events whose numbers begin again, and says how far it is only where there are many.
+func TestRebuildNumbersBeginAgain(t *testing.T) {
+	t.Parallel()
+	dir, to := t.TempDir(), t.TempDir()
+	for name, numbers := range map[string]int{"events-20261127T000000.000001.log": 5, "events.log": 3} {
+		var lines []byte
+		for n := range numbers {
+			lines = append(lines, submit(uint64(n+1), "acme", begin)...)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), lines, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	done, err := Rebuild(t.Context(), dir, to, time.Time{}, func(n int64, day string) { t.Errorf("progress: %d, %s", n, day) })
+	if err != nil || done.Events != 8 || done.From != "2026-11-26" || done.To != "2026-11-26" {
+		t.Fatalf("%+v, %v", done, err)
+	}
+	if n := sum(t, to, "sent"); n != 8 {
+		t.Errorf("%d are sent", n)
+	}
+	if again := opened(t, to); again.Begin(3) != nil || again.Counted() != 3 {
+		t.Errorf("counted up to %d", again.Counted())
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Rebuild(ctx, dir, to, time.Time{}, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+	if n := sum(t, to, "sent"); n != 8 {
+		t.Errorf("%d are sent after a rebuild that was given up", n)
+	}
+}
