@@ -127,8 +127,8 @@ func TestRetentionEnds(t *testing.T) {
 	if err := r.Run(ctx, &endingLogs{l, cancel}, dir, pdulog.NewDecoder(smppOnly), p, now); !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
-	if got := shown(t, l); !slices.Equal(got, []string{"0t3n", "3t3n", "3t3n"}) {
-		t.Errorf("%q", got)
+	if got := shown(t, l); !slices.Equal(got, []string{"0t3n", "3t3n", "3t3n"}) || r.Faults.Load() != 0 {
+		t.Errorf("%q, %d faults", got, r.Faults.Load())
 	}
 	names, _ := filepath.Glob(filepath.Join(dir, "*.zst"))
 	good, err := os.ReadFile(names[0])
@@ -165,6 +165,47 @@ func (l *endingLogs) Edit(ctx context.Context, s logfile.Segment, e *logfile.Edi
 	done, err := l.Logs.Edit(ctx, s, e, dry)
 	l.end()
 	return done, err
+}
+
+// A run that is ended in the middle of a file leaves it as it was, and counts no fault.
+func TestRetentionEndsInFile(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC)
+	dir := retained(t, now, 60)
+	l := pdulog.NewDir(dir, pdulog.Options{})
+	p := PolicyOf(&config.Config{Retention: config.Retention{Texts: 7 * day}})
+	var r Retainer
+	ctx, cancel := context.WithCancel(t.Context())
+	if err := r.Run(ctx, &startingLogs{l, cancel}, dir, pdulog.NewDecoder(smppOnly), p, now); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	if got := shown(t, l); !slices.Equal(got, []string{"3t3n"}) || r.Faults.Load() != 0 || r.Files.Load() != 0 {
+		t.Errorf("%q, %d faults, %d files", got, r.Faults.Load(), r.Files.Load())
+	}
+}
+
+// startingLogs end a run when it has begun with a file.
+type startingLogs struct {
+	Logs
+	end func()
+}
+
+func (l *startingLogs) Edit(ctx context.Context, s logfile.Segment, e *logfile.Edit, dry bool) (logfile.Edited, error) {
+	l.end()
+	return l.Logs.Edit(ctx, s, e, dry)
+}
+
+// What is kept for a time is removed when that is over, and not a moment later or before.
+func TestDue(t *testing.T) {
+	t.Parallel()
+	p := PolicyOf(&config.Config{Retention: config.Retention{Texts: 7 * day, Numbers: 30 * day}})
+	for age, want := range map[time.Duration]pdulog.Redaction{
+		7*day - 1: {}, 7 * day: {Texts: true}, 30*day - 1: {Texts: true}, 30 * day: {Texts: true, Numbers: true},
+	} {
+		if got := *p.dueAt(age).of(nil); got != want {
+			t.Errorf("after %v: %+v, want %+v", age, got, want)
+		}
+	}
 }
 
 // Events lose their numbers, and stay events.
