@@ -67,3 +67,30 @@ func TestNotesChangedMeanwhile(t *testing.T) {
 		t.Errorf("%+v, %v", v, err)
 	}
 }
+
+// A note that others change each time is looked for a few times, and stays. The report says so.
+func TestNotesAlwaysChange(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	h.Events, h.PDULogs = nil, nil
+	h.note(t, 7, ann)
+	c, times := h.Notes.(*changing), 0
+	var again func()
+	again = func() {
+		times++
+		h.priced(t, 7, ann, sms.Money(times))
+		c.then = again
+	}
+	c.then = again
+	r, err := h.forget(t.Context(), t, false)
+	if err != nil || times != noteTimes || len(r.Removed) > 0 {
+		t.Errorf("%+v, %v after %d times", r, err, times)
+	}
+	if len(r.Left) != 2 || !r.Left[1].Failed || r.Left[1].Where != "store" {
+		t.Errorf("%+v", r.Left)
+	}
+	c.then = nil
+	if r, err := h.forget(t.Context(), t, false); err != nil || removed(r)["notes"] != 1 || len(r.Left) != 1 {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
