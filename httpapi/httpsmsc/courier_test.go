@@ -557,7 +557,7 @@ func TestTokenRefused(t *testing.T) {
 	log := r.lines()
 	testutil.Eventually(t, "no connection is left", func() bool { return open.Load() == 0 })
 	r.wantLines(log, "< http_submit_resp", "status=401", `answer="you have sent Bearer ***"`)
-	if n := strings.Count(log, "> http_submit "); n != g.taken+g.denied || strings.Contains(log, "hidden") {
+	if n := strings.Count(log, "> http_submit "); n != g.taken+g.denied || strings.Count(log, "< http_submit_resp ") != n || strings.Contains(log, "hidden") {
 		t.Errorf("%d calls, %d and %d answers\n%s", n, g.taken, g.denied, log)
 	}
 }
