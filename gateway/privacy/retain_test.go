@@ -108,6 +108,14 @@ func TestRetention(t *testing.T) {
 	cfg.Retention.Numbers = 10 * day
 	run(now.Add(3*day), "0t1n", "0t1n", "0t3n", "2t3n")
 	run(now.Add(400*day), "0t0n", "0t0n", "0t0n", "0t0n")
+	octets = r.Octets.Load()
+	cfg.Retention, cfg.Accounts = config.Retention{}, nil
+	if run(now.Add(400*day), "0t0n", "0t0n", "0t0n", "0t0n"); r.Octets.Load() != octets {
+		t.Error("files are read although nothing is to be removed")
+	}
+	if n := r.Faults.Load(); n != 0 {
+		t.Errorf("%d faults", n)
+	}
 	for _, policy := range []config.Retention{{}, {Texts: 500 * day}} {
 		if p := PolicyOf(&config.Config{Retention: policy}); p.IsEmpty() != (policy.Texts == 0) || p.dueAt(100*day).String() != "" {
 			t.Errorf("%+v: something is due", policy)
@@ -204,6 +212,25 @@ func TestDue(t *testing.T) {
 	} {
 		if got := *p.dueAt(age).of(nil); got != want {
 			t.Errorf("after %v: %+v, want %+v", age, got, want)
+		}
+	}
+}
+
+// Something is due if it is for one account alone, whichever that is. What is due has a text of its own.
+func TestDueForOne(t *testing.T) {
+	t.Parallel()
+	bound := func(name string, texts time.Duration) config.Account {
+		return config.Account{SystemID: name, Policies: config.Policies{Retention: config.Retention{Texts: texts}}}
+	}
+	seen := map[string]bool{"": true}
+	for _, all := range [][]config.Account{
+		{bound("a", 2*day), bound("b", 90*day)}, {bound("a", 90*day), bound("b", 2*day)}, {bound("a", 2*day), bound("b", 2*day)},
+	} {
+		p := PolicyOf(&config.Config{Accounts: all})
+		if text := p.dueAt(5 * day).String(); p.IsEmpty() || seen[text] || p.dueAt(day).String() != "" {
+			t.Errorf("%+v: %q, and after a day %q", all, text, p.dueAt(day))
+		} else {
+			seen[text] = true
 		}
 	}
 }
