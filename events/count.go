@@ -80,8 +80,8 @@ func ReadAll(dir string, f func(line []byte) error) error {
 	return readSegments(segments, f)
 }
 
-// Read passes the lines of a directory's files with numbers above after to f, in order, several whole lines at a time. Where numbers
-// have begun again, it passes those since then.
+// Read passes the lines of a directory's files with numbers above after to f, in order, several whole lines at a time. Where
+// numbers have begun again, it passes those since then.
 func Read(dir string, after uint64, f func(lines []byte) error) error {
 	segments, err := segmentsIn(dir)
 	if err != nil {
