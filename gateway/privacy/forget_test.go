@@ -55,7 +55,7 @@ type house struct {
 	dir   string
 	queue *queue
 	store store.Store
-	said  []string
+	steps []string
 }
 
 const (
@@ -99,8 +99,8 @@ func newHouse(t *testing.T) *house {
 
 func (h *house) forget(ctx context.Context, t *testing.T, dry bool) (*Report, error) {
 	t.Helper()
-	h.said = nil
-	return h.Forget(ctx, numbers(t, ann), dry, func(what string) { h.said = append(h.said, what) })
+	h.steps = nil
+	return h.Forget(ctx, numbers(t, ann), dry, func(what string) { h.steps = append(h.steps, what) })
 }
 
 // has returns how often a number is in the logs.
@@ -181,8 +181,8 @@ func TestForget(t *testing.T) {
 	if text := done.String(); !strings.Contains(text, "queues: 3 messages removed\n") || strings.Contains(text, "operator") {
 		t.Error(text)
 	}
-	if len(h.said) < 6 || h.said[0] != "messages that wait" || h.said[1] != "notes of the store" || h.said[2] != "the store's files" {
-		t.Errorf("%q", h.said)
+	if len(h.steps) < 6 || h.steps[0] != "messages that wait" || h.steps[1] != "notes of the store" || h.steps[2] != "the store's files" {
+		t.Errorf("%q", h.steps)
 	}
 
 	again, err := h.forget(t.Context(), t, false)

@@ -233,6 +233,10 @@ func TestDueForOne(t *testing.T) {
 			seen[text] = true
 		}
 	}
+	p := PolicyOf(&config.Config{Retention: config.Retention{Texts: 2 * day}, Accounts: []config.Account{bound("a", 90*day)}})
+	if text := p.dueAt(5 * day).String(); seen[text] {
+		t.Errorf("for all but one: %q", text)
+	}
 }
 
 // Events lose their numbers, and stay events.
