@@ -118,6 +118,34 @@ func TestServersAreMany(t *testing.T) {
 	}
 }
 
+// A server that is called again keeps its attempts, also if it was the next to lose them.
+func TestCalledAgain(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	first := s.server("shop", "https://first")
+	first.Tried(Attempt{ID: "1"})
+	for i := range mostRemembered - 1 {
+		s.server("shop", fmt.Sprint("https://h", i)).Tried(Attempt{ID: "2"})
+	}
+	first.Tried(Attempt{ID: "1"})
+	s.server("shop", "https://new").Tried(Attempt{ID: "3"})
+	for id, want := range map[string]int{"1": 2, "2": mostRemembered - 2, "3": 1} {
+		if got := len(s.Attempts(Filter{ID: id, Limit: 1 << 20})); got != want {
+			t.Errorf("%s: %d attempts, want %d", id, got, want)
+		}
+	}
+}
+
+// What an attempt shows of an answer can be printed, and is short.
+func TestHostileAttempt(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.server("shop", "https://a").Tried(Attempt{Error: "a\x1b[2J", Reply: strings.Repeat("\x00", 1<<20)})
+	if a := s.Attempts(Filter{Limit: 1, Replies: true})[0]; a.Error != "a.[2J" || a.Reply != strings.Repeat(".", mostReply) {
+		t.Errorf("%q, %d octets", a.Error, len(a.Reply))
+	}
+}
+
 // A row shows how a webhook answers.
 func TestRows(t *testing.T) {
 	t.Parallel()
