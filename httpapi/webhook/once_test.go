@@ -66,7 +66,7 @@ func TestCallOnceForbidden(t *testing.T) {
 	g.Table.Account("client").CallbacksTo = ""
 	c := New(roomsOf(g), idleEngine{}, nil)
 	defer c.Close()
-	once(c, "http://192.0.2.1/")
+	once(c, "http://nobody.invalid/")
 	testutil.Eventually(t, "the log says so", func() bool { return strings.Contains(log.String(), "was not called") })
 	if text := log.String(); !strings.Contains(text, `"reason":"its URL `) {
 		t.Error(text)
