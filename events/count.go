@@ -65,13 +65,28 @@ func (w *Writer) saveCounts(now bool) {
 // Lock keeps gateways from writing events to a directory, until the lock is closed. It fails if a gateway writes there.
 func Lock(dir string) (io.Closer, error) { return lockDir(dir) }
 
-// Read passes the lines of a directory's files with numbers above after to f, in order, several whole lines at a time.
-func Read(dir string, after uint64, f func(lines []byte) error) error {
+// segmentsIn returns the files of a directory, the oldest first.
+func segmentsIn(dir string) ([]logfile.Segment, error) {
 	segments, err := logfile.Rotated(dir, "events")
+	return append(segments, logfile.Segment{Path: filepath.Join(dir, fileName)}), err
+}
+
+// ReadAll passes the lines of all files of a directory to f, in order, one at a time. Numbers may begin again in them.
+func ReadAll(dir string, f func(line []byte) error) error {
+	segments, err := segmentsIn(dir)
 	if err != nil {
 		return err
 	}
-	segments = append(segments, logfile.Segment{Path: filepath.Join(dir, fileName)})
+	return readSegments(segments, f)
+}
+
+// Read passes the lines of a directory's files with numbers above after to f, in order, several whole lines at a time. Where
+// numbers have begun again, it passes those since then.
+func Read(dir string, after uint64, f func(lines []byte) error) error {
+	segments, err := segmentsIn(dir)
+	if err != nil {
+		return err
+	}
 	first := len(segments) - 1
 	for ; first > 0; first-- { // a file begins with the number after the last one of the file before
 		number, err := firstNumber(segments[first])
@@ -82,7 +97,11 @@ func Read(dir string, after uint64, f func(lines []byte) error) error {
 			break
 		}
 	}
-	for _, s := range segments[first:] {
+	return readSegments(segments[first:], f)
+}
+
+func readSegments(segments []logfile.Segment, f func(lines []byte) error) error {
+	for _, s := range segments {
 		if err := readLines(s, f); err != nil {
 			return err
 		}

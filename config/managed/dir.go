@@ -129,10 +129,7 @@ func (d *Dir) Read(file string) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot read %s: %w", d.Path(file), err)
 	}
-	if data == nil {
-		data = []byte{}
-	}
-	return data, nil
+	return data, nil // io.ReadAll returns no nil, so that an empty file exists
 }
 
 // Names returns the names of all files with the options of a kind, sorted.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
+	"golang.org/x/sys/unix"
 )
 
 const acme = "accounts/acme.yaml"
@@ -294,5 +295,188 @@ func TestWillBeMade(t *testing.T) {
 	}
 	if st, err := os.Stat(path); err != nil || st.Mode().Perm() != 0o700 || WillBeMade(path) {
 		t.Errorf("%v, %v", st, err)
+	}
+}
+
+// put writes a file by hand.
+func put(t *testing.T, d *Dir, file, data string) {
+	t.Helper()
+	if err := d.fs.MkdirAll(d.fs.PathDir(d.Path(file)), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	f, err := d.fs.Create(d.Path(file), vfs.WriteCategoryUnspecified)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = f.Write([]byte(data))
+	if err := errors.Join(err, f.Close()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A file may be empty, or as large as it may be, and no larger.
+func TestRead(t *testing.T) {
+	t.Parallel()
+	d := Open(t.TempDir())
+	replace(t, d, "lists/a.txt", "")
+	if data, err := d.Read("lists/a.txt"); data == nil || len(data) > 0 || err != nil || Tag(data) == "" || Tag(nil) != "" {
+		t.Errorf("an empty file: %q, %v, tag %q", data, err, Tag(data))
+	}
+	for _, size := range []int{MaxRows, MaxRows + 1} {
+		if err := os.Truncate(d.Path("lists/a.txt"), int64(size)); err != nil {
+			t.Fatal(err)
+		}
+		data, err := d.Read("lists/a.txt")
+		if size == MaxRows && (len(data) != MaxRows || err != nil) {
+			t.Errorf("%d octets, %v", len(data), err)
+		}
+		if size > MaxRows && (data != nil || err == nil || !strings.Contains(err.Error(), "it has more than 16777216 octets")) {
+			t.Errorf("%d octets, %v", len(data), err)
+		}
+	}
+}
+
+// Objects are the files of options that may be there, in order, whatever else is.
+func TestNames(t *testing.T) {
+	t.Parallel()
+	failed := errors.New("no disk")
+	broken := false
+	d := openMem(t, errorfs.Wrap(vfs.NewMem(), errorfs.InjectorFunc(func(op errorfs.Op) error {
+		if broken && op.Kind == errorfs.OpList {
+			return failed
+		}
+		return nil
+	})))
+	if names, err := d.Names(Lists); len(names) > 0 || err != nil {
+		t.Errorf("%q, %v", names, err)
+	}
+	for _, file := range []string{"b.yaml", "a.yaml", "a.txt", "c.txt", ".d.yaml.new", "e.yml", "f g.yaml"} {
+		put(t, d, "lists/"+file, "x")
+	}
+	if names, err := d.Names(Lists); strings.Join(names, " ") != "a b" || err != nil {
+		t.Errorf("%q, %v", names, err)
+	}
+	broken = true
+	if _, err := d.Names(Lists); !errors.Is(err, failed) {
+		t.Error(err)
+	}
+	if _, err := d.History("", 0, 10); !errors.Is(err, failed) {
+		t.Error(err)
+	}
+}
+
+// Whichever operation fails at the first change of a directory, which makes the directories: the file is made, or nothing is there,
+// no temporary file stays, and a later change is made.
+func TestFirstFails(t *testing.T) {
+	t.Parallel()
+	for first := 1; ; first++ {
+		b := &breaker{}
+		d := openMem(t, errorfs.Wrap(vfs.NewMem(), b))
+		b.first, b.count = first, 0
+		_, err := d.Replace(Change{File: acme}, []byte("one"), fine)
+		done := b.count < first
+		b.first = 0
+		if err != nil {
+			if wants(t, d, acme, ""); !errors.Is(err, syscall.ENOSPC) {
+				t.Errorf("operation %d: %v", first, err)
+			}
+		} else {
+			wants(t, d, acme, "one")
+		}
+		replace(t, d, acme, "two")
+		wants(t, d, acme, "two")
+		if names, err := d.fs.List(d.Path(Accounts)); err != nil || len(names) != 1 {
+			t.Errorf("operation %d: %q, %v", first, names, err)
+		}
+		if done {
+			if first < 5 {
+				t.Errorf("only %d operations", first)
+			}
+			return
+		}
+	}
+}
+
+// What was changed by hand in the history is no change of its number.
+func TestHistoryByHand(t *testing.T) {
+	t.Parallel()
+	d := openMem(t, vfs.NewMem())
+	replace(t, d, acme, "one")
+	put(t, d, nameOf(2), `{"number":1,"file":"accounts/acme.yaml"}`+"\n")
+	put(t, d, nameOf(3), `{"number":3,"file":"../pmg.yaml"}`+"\n")
+	put(t, d, nameOf(4), "hello\n")
+	put(t, d, history+"/notes", "")
+	for n := 2; n <= 4; n++ {
+		if _, err := d.Change(n); err == nil || errors.Is(err, ErrNoChange) || !strings.HasPrefix(err.Error(), fmt.Sprintf("cannot read change %d: ", n)) {
+			t.Errorf("%d: %v", n, err)
+		}
+	}
+	if all, err := d.History("", 0, 10); len(all) != 1 || err != nil {
+		t.Errorf("%+v, %v", all, err)
+	}
+	if c := replace(t, d, acme, "two"); c.Number != 5 {
+		t.Errorf("%+v", c)
+	}
+}
+
+// Old changes go, but for the last one.
+func TestOldChanges(t *testing.T) {
+	t.Parallel()
+	d := Open(t.TempDir())
+	now := time.Now()
+	d.now = func() time.Time { return now }
+	replace(t, d, acme, "one")
+	replace(t, d, acme, "two")
+	now = now.Add(MostAge - time.Hour)
+	d.trim()
+	if all, err := d.History("", 0, 10); len(all) != 2 || err != nil {
+		t.Errorf("%+v, %v", all, err)
+	}
+	now = now.Add(2 * time.Hour)
+	d.trim()
+	if all, err := d.History("", 0, 10); len(all) != 1 || err != nil || all[0].Number != 2 {
+		t.Errorf("%+v, %v", all, err)
+	}
+}
+
+// On a disk, files are for the gateway alone, and what another process has locked is waited for.
+func TestRights(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	d := Open(dir)
+	replace(t, d, acme, "one")
+	replace(t, d, acme, "two")
+	for file, want := range map[string]os.FileMode{acme: 0o600, nameOf(2): 0o600, Accounts: 0o700, history: 0o700} {
+		if st, err := os.Stat(d.Path(file)); err != nil || st.Mode().Perm() != want {
+			t.Errorf("%s: %v, %v", file, st.Mode(), err)
+		}
+	}
+	if os.Geteuid() == 0 { // root may change what the gateway's user has
+		if err := os.Chown(dir, 12345, 12346); err != nil {
+			t.Fatal(err)
+		}
+		replace(t, d, "routes/a.yaml", "x")
+		for _, file := range []string{"routes/a.yaml", Routes, nameOf(3)} {
+			var st unix.Stat_t
+			if err := unix.Stat(d.Path(file), &st); err != nil || st.Uid != 12345 || st.Gid != 12346 {
+				t.Errorf("%s: owner %d, group %d, %v", file, st.Uid, st.Gid, err)
+			}
+		}
+	}
+	l, err := d.Lock()
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := Open(dir)
+	times := 0
+	other.now = func() time.Time { times++; return time.Unix(int64(times)*int64(lockWait/time.Second), 0) }
+	if _, err := other.Lock(); err == nil || !strings.HasPrefix(err.Error(), "cannot lock "+dir) {
+		t.Errorf("%v", err)
+	}
+	if err := l.Close(); err != nil {
+		t.Error(err)
+	}
+	if l, err = other.Lock(); err != nil || l.Close() != nil {
+		t.Error(err)
 	}
 }

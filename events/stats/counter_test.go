@@ -289,6 +289,9 @@ func TestQueries(t *testing.T) {
 		{Query{}, " 120"},
 		{Query{Account: "acme"}, " 40"},
 		{Query{Account: "none"}, ""},
+		{Query{Connector: "smsc1"}, " 120"},
+		{Query{Connector: "smsc2"}, ""},
+		{Query{Network: "24001"}, ""},
 		{Query{By: []string{"account"}}, "acme 40,beta 80"},
 		{Query{By: []string{"month", "account"}, Account: "beta"}, "2026-11 beta 10,2026-12 beta 62,2027-01 beta 8"},
 		{Query{By: []string{"hour"}, From: day("2026-11-27"), To: day("2026-11-28")}, "2026-11-27T20 3,2026-11-28T20 3"},
@@ -428,4 +431,149 @@ func FuzzLine(f *testing.F) {
 			t.Error("an event without a number")
 		}
 	})
+}
+
+var errFull = errors.New("the disk is full")
+
+// What cannot be opened, read or saved is an error that says where.
+func TestErrors(t *testing.T) {
+	t.Parallel()
+	c := begun(t)
+	path := filepath.Join(c.dir, countedName)
+	if err := errors.Join(os.WriteFile(path, []byte("{"), 0o600), os.MkdirAll(path+".damaged/x", 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(c.dir, 0, zerolog.Nop()); err == nil || !strings.Contains(err.Error(), c.dir) || !strings.Contains(err.Error(), "pmg stats rebuild") {
+		t.Errorf("%v", err)
+	}
+	if _, err := Read(t.Context(), filepath.Join(c.dir, "none"), Query{}); !errors.Is(err, os.ErrNotExist) || !strings.HasPrefix(err.Error(), "cannot read the statistics in ") {
+		t.Errorf("%v", err)
+	}
+	saved(t, c, submit(1, "acme", begin))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Read(ctx, c.dir, Query{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+}
+
+// Where the numbers have begun again, those of before are not counted once more when the file that says how far is damaged.
+func TestDamagedCountedLater(t *testing.T) {
+	t.Parallel()
+	c := begun(t)
+	saved(t, c, submit(1, "acme", begin), submit(2, "acme", begin), submit(3, "acme", begin))
+	again := opened(t, c.dir)
+	if err := again.Begin(0); err != nil {
+		t.Fatal(err)
+	}
+	saved(t, again, submit(1, "beta", begin), submit(2, "beta", begin.AddDate(0, 0, 1)))
+	if err := os.WriteFile(filepath.Join(c.dir, countedName), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if n := opened(t, c.dir).Counted(); n != 2 {
+		t.Errorf("counted up to %d", n)
+	}
+}
+
+// Where a day cannot be saved, what is counted is not said to be: a start counts its events again.
+func TestDayNotSaved(t *testing.T) {
+	t.Parallel()
+	c := begun(t)
+	if err := c.Count(submit(1, "acme", begin)); err != nil {
+		t.Fatal(err)
+	}
+	path := pathOf(c.dir, begin.Unix()/(24*3600))
+	if err := os.MkdirAll(filepath.Join(path, "x"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Save(true); err == nil || !strings.HasPrefix(err.Error(), "cannot save the statistics of 2026-11-26: ") {
+		t.Errorf("%v", err)
+	}
+	if n := opened(t, c.dir).Counted(); n != 0 {
+		t.Errorf("counted up to %d", n)
+	}
+	if err := os.RemoveAll(path); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Save(true); err != nil || sum(t, c.dir, "sent") != 1 || opened(t, c.dir).Counted() != 1 {
+		t.Errorf("%v, %d are saved", err, sum(t, c.dir, "sent"))
+	}
+}
+
+// A row whose hour is none of a day, or whose figure is not known, is an error.
+func TestRecords(t *testing.T) {
+	t.Parallel()
+	for hour, want := range map[int]bool{-1: false, 0: true, 23: true, 24: false} {
+		if k, _, err := (&record{Hour: hour}).row(2); (err == nil) != want || want && k.hour != 48+int64(hour) {
+			t.Errorf("hour %d: %+v, %v", hour, k, err)
+		}
+	}
+	if _, _, err := (&record{Counts: map[string]int64{"lost": 1}}).row(2); err == nil {
+		t.Error("a figure that is not known is read")
+	}
+}
+
+// What was counted is saved only from time to time, unless it must be saved now. What cannot be saved is saved later.
+func TestSave(t *testing.T) {
+	t.Parallel()
+	c := begun(t)
+	if err := c.Count(submit(1, "acme", begin)); err != nil {
+		t.Fatal(err)
+	}
+	if at, err := c.Save(false); err != nil || !at.IsZero() {
+		t.Errorf("the first: again at %v, %v", at, err)
+	}
+	if err := c.Count(submit(2, "acme", begin)); err != nil {
+		t.Fatal(err)
+	}
+	at, err := c.Save(false)
+	if err != nil || at.IsZero() || sum(t, c.dir, "sent") != 1 {
+		t.Errorf("too soon: again at %v, %v, %d are saved", at, err, sum(t, c.dir, "sent"))
+	}
+	moved := c.dir + "-moved"
+	if err := os.Rename(c.dir, moved); err != nil {
+		t.Fatal(err)
+	}
+	if at, err := c.Save(true); err == nil || at.IsZero() {
+		t.Errorf("no directory: again at %v, %v", at, err)
+	}
+	if err := os.Rename(moved, c.dir); err != nil {
+		t.Fatal(err)
+	}
+	if at, err := c.Save(true); err != nil || !at.IsZero() || sum(t, c.dir, "sent") != 2 {
+		t.Errorf("again at %v, %v, %d are saved", at, err, sum(t, c.dir, "sent"))
+	}
+}
+
+// A rebuild counts events whose numbers begin again, and says how far it is only where there are many.
+func TestRebuildNumbersBeginAgain(t *testing.T) {
+	t.Parallel()
+	dir, to := t.TempDir(), t.TempDir()
+	for name, numbers := range map[string]int{"events-20261127T000000.000001.log": 5, "events.log": 3} {
+		lines := []byte("what another program has written\n")
+		for n := range numbers {
+			lines = append(lines, submit(uint64(n+1), "acme", begin)...)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), lines, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	done, err := Rebuild(t.Context(), dir, to, time.Time{}, func(n int64, day string) { t.Errorf("progress: %d, %s", n, day) })
+	if err != nil || done.Events != 8 || done.From != "2026-11-26" || done.To != "2026-11-26" {
+		t.Fatalf("%+v, %v", done, err)
+	}
+	if n := sum(t, to, "sent"); n != 8 {
+		t.Errorf("%d are sent", n)
+	}
+	if n := opened(t, to).Counted(); n != 3 {
+		t.Errorf("counted up to %d", n)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Rebuild(ctx, dir, to, time.Time{}, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+	if n := sum(t, to, "sent"); n != 8 {
+		t.Errorf("%d are sent after a rebuild that was given up", n)
+	}
 }

@@ -60,11 +60,11 @@ func Rebuild(ctx context.Context, eventsDir, dir string, from time.Time, progres
 // count counts all events in the files, and returns the first day whose events are complete; 0: all days.
 func (r *Rebuilt) count(ctx context.Context, c *Counter, dir string, progress Progress) (whole int64, err error) {
 	var one line
-	err = events.Read(dir, 0, func(lines []byte) error {
+	err = events.ReadAll(dir, func(text []byte) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		known := one.read(bytes.TrimSuffix(lines, []byte{'\n'}))
+		known := one.read(bytes.TrimSuffix(text, []byte{'\n'}))
 		if known && r.Events == 0 && one.number > 1 { // the files with earlier events were removed
 			whole = hourOf(one.ended)/24 + 1
 		}
@@ -72,7 +72,7 @@ func (r *Rebuilt) count(ctx context.Context, c *Counter, dir string, progress Pr
 			c.counted = counted{Era: c.counted.Era + 1}
 		}
 		before := c.counted.UpTo
-		if err := c.Count(lines); err != nil {
+		if err := c.Count(text); err != nil {
 			return err
 		}
 		if c.counted.UpTo > before {

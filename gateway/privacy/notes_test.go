@@ -1,7 +1,9 @@
 package privacy
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"testing"
 
 	"pmg/sms"
@@ -65,5 +67,104 @@ func TestNotesChangedMeanwhile(t *testing.T) {
 	}
 	if v, err := store.DecodeMapping(value); err != nil || v.Price != 0 || len(v.Dest.Addr) != 0 || string(v.Account) != "acme" {
 		t.Errorf("%+v, %v", v, err)
+	}
+}
+
+// breaking are notes whose writes, or whose purge, fail.
+type breaking struct {
+	Notes
+	writes int // that succeed
+	purge  error
+}
+
+var errDisk = errors.New("the disk is full")
+
+func (b *breaking) Write(change func(*store.Batch)) error {
+	if b.writes--; b.writes < 0 {
+		return errDisk
+	}
+	return b.Notes.Write(change)
+}
+
+func (b *breaking) Purge(ctx context.Context, between func() error) error {
+	if b.purge != nil {
+		return b.purge
+	}
+	return b.Notes.Purge(ctx, between)
+}
+
+// Where the store fails, the report has what was removed before, and the error says that not all was.
+func TestNotesFail(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	for id := range uint64(atOnce + 1) {
+		h.note(t, id, ann)
+	}
+	notes := h.Notes
+	h.Notes = &breaking{notes, 1, nil}
+	r, err := h.forget(t.Context(), t, false)
+	if !errors.Is(err, errDisk) || removed(r)["notes"] < atOnce || h.has(t, ann) != 3 {
+		t.Errorf("%+v, %v, in logs %d times", r, err, h.has(t, ann))
+	}
+	h.Notes = &breaking{notes, 100, errDisk}
+	if r, err = h.forget(t.Context(), t, false); !errors.Is(err, errDisk) || removed(r)["notes"] != 1 {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// A note loses what its client has said beside the message if that has the number, and an SMSC's id that has it.
+func TestNoteWithoutNumber(t *testing.T) {
+	t.Parallel()
+	f := &forgetting{of: numbers(t, ann)}
+	to := func(number string) sms.Address { return sms.Address{TON: 1, Addr: []byte(number)} }
+	for name, c := range map[string]struct {
+		was, want store.Mapping // the same: unchanged
+	}{
+		"others":               {store.Mapping{ID: 1, Dest: to(bob), Context: []byte("order 7")}, store.Mapping{ID: 1, Dest: to(bob), Context: []byte("order 7")}},
+		"to":                   {store.Mapping{ID: 1, Source: to("1"), Dest: to(ann), Context: []byte("order 7")}, store.Mapping{ID: 1, Source: to("1"), Context: []byte("order 7")}},
+		"from":                 {store.Mapping{ID: 1, Source: to(ann), Dest: to("1")}, store.Mapping{ID: 1, Dest: to("1")}},
+		"in the context":       {store.Mapping{ID: 1, Dest: to(bob), Context: []byte("of " + ann)}, store.Mapping{ID: 1, Dest: to(bob)}},
+		"in both":              {store.Mapping{ID: 1, Dest: to(ann), Context: []byte("x" + ann + "7")}, store.Mapping{ID: 1}},
+		"a part of the number": {store.Mapping{ID: 1, Dest: to(bob), Context: []byte("x" + ann + "7")}, store.Mapping{ID: 1, Dest: to(bob), Context: []byte("x" + ann + "7")}},
+		"in the SMSC's id":     {store.Mapping{ID: 1, Dest: to(bob), PeerID: []byte("7-" + ann)}, store.Mapping{ID: 1, Dest: to(bob)}},
+	} {
+		was, want := c.was.Append(nil), c.want.Append(nil)
+		got, changed := f.withoutAddresses(append(was[:len(was):len(was)], "rest"...))
+		if !changed {
+			got = append(was[:len(was):len(was)], "rest"...)
+		}
+		if changed == bytes.Equal(was, want) || string(got) != string(want)+"rest" {
+			t.Errorf("%s: %v, %q, want %q", name, changed, got, want)
+		}
+	}
+	if _, changed := f.withoutAddresses([]byte("x")); changed {
+		t.Error("what is no note is changed")
+	}
+}
+
+// A note that others change each time is looked for a few times, and stays. The report says so.
+func TestNotesAlwaysChange(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	h.Events, h.PDULogs = nil, nil
+	h.note(t, 7, ann)
+	c, times := h.Notes.(*changing), 0
+	var again func()
+	again = func() {
+		times++
+		h.priced(t, 7, ann, sms.Money(times))
+		c.then = again
+	}
+	c.then = again
+	r, err := h.forget(t.Context(), t, false)
+	if err != nil || times != noteTimes || len(r.Removed) > 0 {
+		t.Errorf("%+v, %v after %d times", r, err, times)
+	}
+	if len(r.Left) != 2 || !r.Left[1].Failed || r.Left[1].Where != "store" {
+		t.Errorf("%+v", r.Left)
+	}
+	c.then = nil
+	if r, err := h.forget(t.Context(), t, false); err != nil || removed(r)["notes"] != 1 || len(r.Left) != 1 {
+		t.Errorf("%+v, %v", r, err)
 	}
 }

@@ -77,7 +77,41 @@ func TestNoNumbers(t *testing.T) {
 			t.Errorf("%.3q: %v", all, err)
 		}
 	}
+	for number, want := range map[string]bool{"123456": false, "1234567": true, "123456789012345": true, "1234567890123456": false} {
+		if _, err := ParseNumbers([]string{number}); (err == nil) != want {
+			t.Errorf("%s: %v", number, err)
+		}
+	}
+	if _, err := ParseNumbers(many[:MaxNumbers]); err != nil {
+		t.Error(err)
+	}
 	if n := numbers(t, "46701740605", "+46701740605"); n.Len() != 1 {
 		t.Errorf("%d numbers", n.Len())
+	}
+}
+
+// A national number has six digits in some countries; a shorter one is found with its country code alone.
+func TestShortNational(t *testing.T) {
+	t.Parallel()
+	six, five := numbers(t, "+687123456"), numbers(t, "+68212345")
+	if !six.IsNumber([]byte("123456"), true) || !six.IsIn([]byte("call 123456!")) || !six.IsIn([]byte("call 687123456")) {
+		t.Error("a national number of six digits is not found")
+	}
+	if five.IsNumber([]byte("12345"), true) || five.IsIn([]byte("call 12345!")) || !five.IsIn([]byte("call 68212345!")) {
+		t.Error("a national number of five digits is found, or the international one is not")
+	}
+}
+
+// A character of UCS-2 beside a number is no digit, though an octet of it would be one.
+func TestWide(t *testing.T) {
+	t.Parallel()
+	n := numbers(t, "+46701740605")
+	digits := "\x004\x006\x007\x000\x001\x007\x004\x000\x006\x000\x005"
+	for text, want := range map[string]bool{
+		"\x04\x30" + digits: true, digits + "\x04\x30": true, "x\x04\x30" + digits: true, "\x00\x31" + digits: false, digits + "\x00\x31": false,
+	} {
+		if n.IsIn([]byte(text)) != want {
+			t.Errorf("in %q: %v", text, !want)
+		}
 	}
 }

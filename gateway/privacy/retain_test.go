@@ -108,6 +108,14 @@ func TestRetention(t *testing.T) {
 	cfg.Retention.Numbers = 10 * day
 	run(now.Add(3*day), "0t1n", "0t1n", "0t3n", "2t3n")
 	run(now.Add(400*day), "0t0n", "0t0n", "0t0n", "0t0n")
+	octets = r.Octets.Load()
+	cfg.Retention, cfg.Accounts = config.Retention{}, nil
+	if run(now.Add(400*day), "0t0n", "0t0n", "0t0n", "0t0n"); r.Octets.Load() != octets {
+		t.Error("files are read although nothing is to be removed")
+	}
+	if n := r.Faults.Load(); n != 0 {
+		t.Errorf("%d faults", n)
+	}
 	for _, policy := range []config.Retention{{}, {Texts: 500 * day}} {
 		if p := PolicyOf(&config.Config{Retention: policy}); p.IsEmpty() != (policy.Texts == 0) || p.dueAt(100*day).String() != "" {
 			t.Errorf("%+v: something is due", policy)
@@ -127,8 +135,8 @@ func TestRetentionEnds(t *testing.T) {
 	if err := r.Run(ctx, &endingLogs{l, cancel}, dir, pdulog.NewDecoder(smppOnly), p, now); !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
-	if got := shown(t, l); !slices.Equal(got, []string{"0t3n", "3t3n", "3t3n"}) {
-		t.Errorf("%q", got)
+	if got := shown(t, l); !slices.Equal(got, []string{"0t3n", "3t3n", "3t3n"}) || r.Faults.Load() != 0 {
+		t.Errorf("%q, %d faults", got, r.Faults.Load())
 	}
 	names, _ := filepath.Glob(filepath.Join(dir, "*.zst"))
 	good, err := os.ReadFile(names[0])
@@ -165,6 +173,70 @@ func (l *endingLogs) Edit(ctx context.Context, s logfile.Segment, e *logfile.Edi
 	done, err := l.Logs.Edit(ctx, s, e, dry)
 	l.end()
 	return done, err
+}
+
+// A run that is ended in the middle of a file leaves it as it was, and counts no fault.
+func TestRetentionEndsInFile(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC)
+	dir := retained(t, now, 60)
+	l := pdulog.NewDir(dir, pdulog.Options{})
+	p := PolicyOf(&config.Config{Retention: config.Retention{Texts: 7 * day}})
+	var r Retainer
+	ctx, cancel := context.WithCancel(t.Context())
+	if err := r.Run(ctx, &startingLogs{l, cancel}, dir, pdulog.NewDecoder(smppOnly), p, now); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	if got := shown(t, l); !slices.Equal(got, []string{"3t3n"}) || r.Faults.Load() != 0 || r.Files.Load() != 0 {
+		t.Errorf("%q, %d faults, %d files", got, r.Faults.Load(), r.Files.Load())
+	}
+}
+
+// startingLogs end a run when it has begun with a file.
+type startingLogs struct {
+	Logs
+	end func()
+}
+
+func (l *startingLogs) Edit(ctx context.Context, s logfile.Segment, e *logfile.Edit, dry bool) (logfile.Edited, error) {
+	l.end()
+	return l.Logs.Edit(ctx, s, e, dry)
+}
+
+// What is kept for a time is removed when that is over, and not a moment later or before.
+func TestDue(t *testing.T) {
+	t.Parallel()
+	p := PolicyOf(&config.Config{Retention: config.Retention{Texts: 7 * day, Numbers: 30 * day}})
+	for age, want := range map[time.Duration]pdulog.Redaction{
+		7*day - 1: {}, 7 * day: {Texts: true}, 30*day - 1: {Texts: true}, 30 * day: {Texts: true, Numbers: true},
+	} {
+		if got := *p.dueAt(age).of(nil); got != want {
+			t.Errorf("after %v: %+v, want %+v", age, got, want)
+		}
+	}
+}
+
+// Something is due if it is for one account alone, whichever that is. What is due has a text of its own.
+func TestDueForOne(t *testing.T) {
+	t.Parallel()
+	bound := func(name string, texts time.Duration) config.Account {
+		return config.Account{SystemID: name, Policies: config.Policies{Retention: config.Retention{Texts: texts}}}
+	}
+	seen := map[string]bool{"": true}
+	for _, all := range [][]config.Account{
+		{bound("a", 2*day), bound("b", 90*day)}, {bound("a", 90*day), bound("b", 2*day)}, {bound("a", 2*day), bound("b", 2*day)},
+	} {
+		p := PolicyOf(&config.Config{Accounts: all})
+		if text := p.dueAt(5 * day).String(); p.IsEmpty() || seen[text] || p.dueAt(day).String() != "" {
+			t.Errorf("%+v: %q, and after a day %q", all, text, p.dueAt(day))
+		} else {
+			seen[text] = true
+		}
+	}
+	p := PolicyOf(&config.Config{Retention: config.Retention{Texts: 2 * day}, Accounts: []config.Account{bound("a", 90*day)}})
+	if text := p.dueAt(5 * day).String(); seen[text] {
+		t.Errorf("for all but one: %q", text)
+	}
 }
 
 // Events lose their numbers, and stay events.

@@ -219,16 +219,14 @@ func (s *Server) known(now int64) Row {
 	return r
 }
 
-// each calls f for the attempts of the server, the latest first, while f returns true. It returns
-// false if f did.
-func (s *Server) each(f func(Attempt) bool) bool {
+// each calls f for the attempts of the server, the latest first, while f returns true.
+func (s *Server) each(f func(Attempt) bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	n := len(s.attempts)
 	for i := range n {
 		if !f(s.attempts[(s.next-1-i+2*n)%n]) {
-			return false
+			return
 		}
 	}
-	return true
 }

@@ -1,12 +1,17 @@
 package webhooks
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/rs/zerolog"
 
 	"pmg/connector"
 	"pmg/gateway/roomtest"
@@ -67,6 +72,18 @@ func TestAttempts(t *testing.T) {
 	if got := s.Attempts(Filter{Limit: 2, Replies: true}); got[1].Reply != "private" {
 		t.Errorf("%+v", got)
 	}
+	got := s.Attempts(Filter{Endpoint: "https://a", Limit: 3})
+	if len(got) != 3 || got[0].Event != "e249" || got[1].Event != "e248" || got[2].Event != "e247" {
+		t.Errorf("the last three are %+v", got)
+	}
+	if got[0].Account != "shop" || got[0].Endpoint != "https://a" || !got[0].At.Equal(s.now.Add(-time.Second)) {
+		t.Errorf("%+v", got[0])
+	}
+	for _, limit := range []int{0, -1} {
+		if got := s.Attempts(Filter{Limit: limit}); len(got) != 0 {
+			t.Errorf("limit %d: %d attempts", limit, len(got))
+		}
+	}
 }
 
 // However many servers there are, those that were called last alone have attempts, and all of them are listed.
@@ -87,6 +104,46 @@ func TestServersAreMany(t *testing.T) {
 	if got := len(s.Rows("")); got != 3*mostRemembered+1 {
 		t.Errorf("%d servers", got)
 	}
+	for i := range 3 * mostRemembered {
+		if got, last := len(s.Attempts(Filter{ID: "1", Endpoint: fmt.Sprint("https://h", i), Limit: 1})), i > 2*mostRemembered; last != (got == 1) {
+			t.Errorf("server %d has %d attempts", i, got)
+		}
+	}
+	again := s.all("shop", "https://h0")[0] // its attempts were dropped
+	for i := range 3 {
+		again.Tried(Attempt{ID: "3", Event: fmt.Sprint("again ", i)})
+	}
+	if got := s.Attempts(Filter{ID: "3", Limit: 1}); len(got) != 1 || got[0].Event != "again 2" {
+		t.Errorf("the last attempt is %+v", got)
+	}
+}
+
+// A server that is called again keeps its attempts, also if it was the next to lose them.
+func TestCalledAgain(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	first := s.server("shop", "https://first")
+	first.Tried(Attempt{ID: "1"})
+	for i := range mostRemembered - 1 {
+		s.server("shop", fmt.Sprint("https://h", i)).Tried(Attempt{ID: "2"})
+	}
+	first.Tried(Attempt{ID: "1"})
+	s.server("shop", "https://new").Tried(Attempt{ID: "3"})
+	for id, want := range map[string]int{"1": 2, "2": mostRemembered - 2, "3": 1} {
+		if got := len(s.Attempts(Filter{ID: id, Limit: 1 << 20})); got != want {
+			t.Errorf("%s: %d attempts, want %d", id, got, want)
+		}
+	}
+}
+
+// What an attempt shows of an answer can be printed, and is short.
+func TestHostileAttempt(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.server("shop", "https://a").Tried(Attempt{Error: "a\x1b[2J", Reply: strings.Repeat("\x00", 1<<20)})
+	if a := s.Attempts(Filter{Limit: 1, Replies: true})[0]; a.Error != "a.[2J" || a.Reply != strings.Repeat(".", mostReply) {
+		t.Errorf("%q, %d octets", a.Error, len(a.Reply))
+	}
 }
 
 // A row shows how a webhook answers.
@@ -99,22 +156,147 @@ func TestRows(t *testing.T) {
 	one.End(Result{Error: "refused\nthe connection", Counted: true})
 	one.Begin()
 	one.End(Result{Error: "has a URL that cannot be called"})
-	one.Rests(s.Webhooks.node.Clock.Now() + int64(time.Hour))
+	rest := s.Webhooks.node.Clock.Now() + int64(time.Hour)
+	one.Rests(rest)
 	one.Rests(s.Webhooks.node.Clock.Now() + int64(time.Minute))
 	r := s.Rows("shop")[0]
 	if r.UnderWay != 1 || r.Failures != 1 || r.Failed != 2 || r.LastFailure == nil || r.LastSuccess != nil || r.LastError != "has a URL that cannot be called" {
 		t.Errorf("%+v", r)
 	}
-	if r.RestsUntil == nil || r.RestsUntil.UnixNano() < s.Webhooks.node.Clock.Wall(s.Webhooks.node.Clock.Now()+int64(30*time.Minute)) {
+	if r.RestsUntil == nil || !r.RestsUntil.Equal(time.Unix(0, s.Webhooks.node.Clock.Wall(rest))) {
 		t.Errorf("rests until %v", r.RestsUntil)
 	}
 	one.End(Result{Taken: true})
 	if r = s.Rows("")[0]; r.Failures != 0 || r.Succeeded != 1 || r.UnderWay != 0 {
 		t.Errorf("%+v", r)
 	}
-	one.Rests(0)
+	if r.Oldest != nil || !r.LastSuccess.Equal(s.now) || r.Fallback {
+		t.Errorf("%+v", r)
+	}
+	one.Begin()
+	one.End(Result{Counted: true})
+	one.Begin()
+	one.End(Result{Counted: true, Fallback: true})
+	one.Begin()
+	one.End(Result{Taken: true, Fallback: true})
+	if r = s.Rows("")[0]; r.Failures != 1 || one.Failures() != 1 || r.Succeeded != 2 || r.Failed != 4 || !r.Fallback || r.LastError != "" {
+		t.Errorf("what the fallback answers: %+v", r)
+	}
+	past := s.server("past", "https://a")
+	past.Rests(1)
+	if r = s.Rows("past")[0]; r.RestsUntil != nil {
+		t.Errorf("a rest that is over: %v", r.RestsUntil)
+	}
 	if got := s.Rows("other"); len(got) != 0 {
 		t.Errorf("%+v", got)
+	}
+}
+
+// A caller counts what it is called for.
+type caller struct{ follows, retries int }
+
+func (c *caller) Follow() { c.follows++ }
+func (c *caller) Retry()  { c.retries++ }
+
+// A server that is disabled is not called until an operator enables it, whatever waits. Problems say what to do.
+func TestDisable(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	var log strings.Builder
+	s.node.Log = zerolog.New(&log)
+	a, b := s.server("shop", "https://a"), s.server("shop", "https://b")
+	var c caller
+	a.CalledBy(&c)
+	a.lane.Queued.Add(3)
+	a.End(Result{Counted: true})
+	if got := s.Enable("", "ann"); len(got) > 0 || len(s.Problems()) > 0 || a.Failures() != 1 {
+		t.Errorf("enabled %q, %q, %d failures", got, s.Problems(), a.Failures())
+	}
+	if !a.Disable() || a.Disable() || !a.IsDisabled() || b.IsDisabled() {
+		t.Error("the one server is not disabled, or twice, or the other is too")
+	}
+	disabled := s.now
+	s.now = s.now.Add(time.Hour)
+	a.Disable()
+	if r := s.Rows("shop")[0]; r.Disabled == nil || !r.Disabled.Equal(disabled) {
+		t.Errorf("%+v", r)
+	}
+	want := "the webhook of account shop at https://a is not called any more, because it has answered 410 Gone: 3 events wait; pmg webhooks enable shop has it called again"
+	if got := s.Problems(); len(got) != 1 || got[0] != want {
+		t.Errorf("%q", got)
+	}
+	if got := s.Retry("shop", "ann"); len(got) > 0 || c.retries > 0 {
+		t.Errorf("called %q", got)
+	}
+	if got := s.Enable("other", "ann"); len(got) > 0 {
+		t.Errorf("enabled %q", got)
+	}
+	b.Disable() // nothing calls it now
+	if got := s.Enable("shop", "ann"); !slices.Equal(got, []string{"https://a", "https://b"}) || c.follows != 1 || a.Failures() != 0 || a.IsDisabled() || b.IsDisabled() {
+		t.Errorf("enabled %q, %+v, %d failures", got, c, a.Failures())
+	}
+	if text := log.String(); strings.Count(text, `"operator":"ann"`) != 2 || !strings.Contains(text, `"endpoint":"https://a"`) {
+		t.Error(text)
+	}
+}
+
+// An operator's wish for a call ends the rest of the servers for which events wait.
+func TestRetry(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	a, b, c := s.server("shop", "https://a"), s.server("shop", "https://b"), s.server("other", "https://c")
+	var calls caller
+	for _, one := range []*Server{a, b, c} {
+		one.CalledBy(&calls)
+		one.Rests(s.node.Clock.Now() + int64(time.Hour))
+	}
+	a.lane.Queued.Add(1)
+	c.lane.Queued.Add(1)
+	s.server("shop", "https://d").lane.Queued.Add(1) // nothing calls it
+	if got := s.Retry("shop", "ann"); !slices.Equal(got, []string{"https://a"}) || calls.retries != 1 || calls.follows != 0 {
+		t.Errorf("called %q, %+v", got, calls)
+	}
+	for _, r := range s.Rows("") {
+		if rests := r.Endpoint == "https://b" || r.Endpoint == "https://c"; rests != (r.RestsUntil != nil) {
+			t.Errorf("%+v", r)
+		}
+	}
+}
+
+// A service counts the lanes that it serves, and tests as the test says.
+type service struct {
+	served []*connector.Lane
+	err    error
+}
+
+func (s *service) Serve(l *connector.Lane) { s.served = append(s.served, l) }
+
+func (s *service) Test(context.Context, string, bool) (Attempt, error) {
+	return Attempt{Status: 204, Error: "a\nb", Reply: "c\x00"}, s.err
+}
+
+// Lanes are served, also those that were made before the service began. A test is made by the service, if there is one.
+func TestService(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	first, second := &connector.Lane{}, &connector.Lane{}
+	s.Serve(first)
+	if _, err := s.Test(t.Context(), "shop", false); err == nil || err.Error() != "cannot test webhook: nothing calls webhooks here" {
+		t.Error(err)
+	}
+	var v service
+	s.Begin(&v)
+	s.Serve(second)
+	if !slices.Equal(v.served, []*connector.Lane{first, second}) {
+		t.Errorf("%d lanes are served", len(v.served))
+	}
+	a, err := s.Test(t.Context(), "shop", true)
+	if want := (Attempt{At: s.now.UTC(), Account: "shop", Status: 204, Fallback: true, Error: "a.b", Reply: "c."}); err != nil || a != want {
+		t.Errorf("%+v, %v; want %+v", a, err, want)
+	}
+	v.err = errors.New("no such account")
+	if _, err := s.Test(t.Context(), "shop", true); !errors.Is(err, v.err) || !strings.HasPrefix(err.Error(), "cannot test webhook: ") {
+		t.Error(err)
 	}
 }
 

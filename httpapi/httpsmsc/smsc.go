@@ -43,6 +43,7 @@ func New(ctx context.Context, rooms Rooms, engine worker.Engine, c *connector.Co
 	w, err := newCourier(v)
 	if err != nil {
 		v.group.Close()
+		c.Return(v.instance)
 		return nil, err
 	}
 	v.current.Store(w)

@@ -71,7 +71,7 @@ func TestEvents(t *testing.T) {
 	if n := strings.Count(lines, " > http_call "); n != calls || strings.Count(lines, " < http_call_resp ") != calls {
 		t.Errorf("%d lines, %d calls:\n%s", n, calls, lines)
 	}
-	for _, line := range []string{"state=delivered", "state=sent", "reference=\"order 1\"", `url="` + h.URL + `/hook"`, "id=" + id + " account=shop", "status=0(204-", "status=500(500-"} {
+	for _, line := range []string{"state=delivered", "state=sent", "reference=\"order 1\"", `url="` + h.URL + `/hook"`, "id=" + id + " account=shop", "status=0(204-", "status=500(500-", `error="answered 500 Internal Server Error"`} {
 		if !strings.Contains(lines, line) {
 			t.Errorf("%s is not in\n%s", line, lines)
 		}
@@ -280,13 +280,21 @@ func TestInbound(t *testing.T) {
 	}
 	one.Answer(sms.OK, 0, "")
 	r.Settled()
+	other.Answers(200, "", "Content-Type: text/plain")
+	r.SMSC.Deliver("vote 44")
+	eventually(t, "it is delivered", func() bool { return len(other.Took("vote+44"))+len(other.Took("text=vote%2044")) == 1 })
+	r.Settled()
+	if !r.SMSC.Idle() {
+		t.Error("an empty reply is sent to the mobile")
+	}
+	other.Answers(200, "Thanks", "Content-Type: text/plain")
 	r.Reload(yaml(h, "", "{from: operator, to: {account: replies}}, {to: operator, destination: 47}", replies))
 	r.SMSC.Deliver("vote 43")
 	eventually(t, "the log has the reply that is not sent", func() bool {
 		return strings.Contains(r.Log.String(), "the reply of a client's server to a message from a mobile was not sent")
 	})
 	r.Settled()
-	if n := len(other.Calls("/mo?from=%2B46700000001&text=vote")); n != 2 || !r.SMSC.Idle() {
+	if n := len(other.Calls("/mo?from=%2B46700000001&text=vote")); n != 3 || !r.SMSC.Idle() {
 		t.Errorf("%d calls, or a reply too many", n)
 	}
 }

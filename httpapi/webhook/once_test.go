@@ -58,6 +58,21 @@ func TestCallOnce(t *testing.T) {
 	}
 }
 
+// An account that may name no URLs of its own has none called that its callback_urls lack, wherever that leads.
+func TestCallOnceForbidden(t *testing.T) {
+	t.Parallel()
+	var log testutil.Log
+	g := apitest.NewGateway(t, &log)
+	g.Table.Account("client").CallbacksTo = ""
+	c := New(roomsOf(g), idleEngine{}, nil)
+	defer c.Close()
+	once(c, "http://nobody.invalid/")
+	testutil.Eventually(t, "the log says so", func() bool { return strings.Contains(log.String(), "was not called") })
+	if text := log.String(); !strings.Contains(text, `"reason":"its URL `) {
+		t.Error(text)
+	}
+}
+
 // Behind the end of the gateway nothing is called, and nothing waits for it.
 func TestClosed(t *testing.T) {
 	t.Parallel()

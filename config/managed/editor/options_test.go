@@ -2,11 +2,13 @@ package editor
 
 import (
 	"encoding/json"
+	"errors"
 	"reflect"
 	"strings"
 	"testing"
 
 	"pmg/internal/passhash"
+	"pmg/internal/token"
 )
 
 // What is written of options is read again as it was, whatever their names and values are.
@@ -139,4 +141,115 @@ func TestUsers(t *testing.T) {
 	if data, err := o.Replacing("accounts", "acme")(nil); err != nil || strings.Contains(string(data), "argon2id") {
 		t.Errorf("more users than there may be are hashed: %v", err)
 	}
+}
+
+// changed returns what a change makes of a file.
+func changed(t *testing.T, was string, change func([]byte) ([]byte, error)) string {
+	t.Helper()
+	var before []byte
+	if was != "" {
+		before = []byte(was)
+	}
+	data, err := change(before)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// refused checks that a change is refused with a status and words.
+func refused(t *testing.T, was string, change func([]byte) ([]byte, error), status int, words string) {
+	t.Helper()
+	var before []byte
+	if was != "" {
+		before = []byte(was)
+	}
+	data, err := change(before)
+	var refusal *Refusal
+	if !errors.As(err, &refusal) || refusal.Status != status || !strings.Contains(err.Error(), words) {
+		t.Errorf("%s: %q, %v, want %d with %q", was, data, err, status, words)
+	}
+}
+
+func parsed(t *testing.T, text string) Options {
+	t.Helper()
+	o, err := ParseOptions(strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+// A patch changes what it names: null removes an option, options of an option are merged, and a list is replaced.
+func TestMerging(t *testing.T) {
+	t.Parallel()
+	const was = `system_id: "acme"` + "\n" + `password: "$2a$10$x"` + "\n" + `numbers: ["1","2"]` + "\n" + `rate: 5` + "\n" + `share: {"a":1,"b":{"c":2,"d":3}}` + "\n"
+	o := parsed(t, `{"rate": null, "numbers": ["3"], "share": {"a": null, "b": {"c": 4}, "e": {"f": null, "g": 5}}, "window": {"h": 6}, "password": "***"}`)
+	want := `system_id: "acme"` + "\n" + `numbers: ["3"]` + "\n" + `password: "$2a$10$x"` + "\n" + `share: {"b":{"c":4,"d":3},"e":{"g":5}}` + "\n" + `window: {"h":6}` + "\n"
+	if got := changed(t, was, o.Merging("accounts", "acme")); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	refused(t, "", o.Merging("accounts", "acme"), 404, "there is no acme below accounts")
+	refused(t, "a: [", o.Merging("accounts", "acme"), 409, "must be mended by hand")
+	refused(t, "- 1", o.Merging("accounts", "acme"), 409, "it has no options")
+	refused(t, "a: 1\n---\nb: 2", o.Replacing("accounts", "acme"), 409, "not one document")
+}
+
+// An object has its name, and a route, which has none, only what is given.
+func TestNames(t *testing.T) {
+	t.Parallel()
+	for kind, want := range map[string]string{
+		"accounts": `system_id: "x"` + "\nrate: 1\n", "lists": `name: "x"` + "\nrate: 1\n", "prices": `name: "x"` + "\nrate: 1\n", "routes": "rate: 1\n",
+	} {
+		if got := changed(t, "", parsed(t, `{"rate": 1}`).Replacing(kind, "x")); got != want {
+			t.Errorf("%s: %s, want %s", kind, got, want)
+		}
+	}
+	for kind, taken := range map[string]bool{"accounts": true, "lists": false, "routes": false} {
+		change := parsed(t, `{"file": "/etc/passwd"}`).Replacing(kind, "x")
+		if taken { // it is no option of an account, which the check of the configuration says
+			changed(t, "", change)
+			continue
+		}
+		refused(t, "", change, 422, "the gateway chooses the file")
+	}
+}
+
+// A key is added with its hash, known only to its user, and removed by name. The last one leaves none behind.
+func TestKeys(t *testing.T) {
+	t.Parallel()
+	const was = `system_id: "acme"` + "\n" + `password: "$2a$10$x"` + "\n"
+	key, add := AddingKey("acme", Options{"name": "crm", "scopes": []any{"send"}})
+	with := changed(t, was, add)
+	if !strings.Contains(with, `"name":"crm"`) || !strings.Contains(with, `"hash":"`+token.Hash(key)+`"`) || !strings.Contains(with, `"made":"2`) || strings.Contains(with, key) {
+		t.Errorf("%s\n%s", key, with)
+	}
+	_, add = AddingKey("acme", Options{"name": "shop"})
+	both := changed(t, with, add)
+	if left := changed(t, both, RemovingKey("acme", "shop")); left != with {
+		t.Errorf("%s, want %s", left, with)
+	}
+	if left := changed(t, with, RemovingKey("acme", "crm")); left != was {
+		t.Errorf("%s, want %s", left, was)
+	}
+	refused(t, was, RemovingKey("acme", "crm"), 404, "account acme has no such key")
+	refused(t, "", RemovingKey("acme", "crm"), 404, "there is no account acme")
+	refused(t, "a: [", RemovingKey("acme", "crm"), 409, "cannot read the file")
+	if got := changed(t, both, parsed(t, `{"password": "***", "keys": null}`).Replacing("accounts", "acme")); got != was {
+		t.Errorf("%s, want %s", got, was)
+	}
+}
+
+// An old document restores no key that was revoked since.
+func TestWithoutNewKeys(t *testing.T) {
+	t.Parallel()
+	const one, two = `system_id: "acme"` + "\n" + `keys: [{"hash":"1","name":"crm"}]` + "\n", `{"keys": [{"name": "crm", "hash": "1"}, {"name": "shop", "hash": "2"}]}`
+	o := parsed(t, two)
+	refused(t, one, o.WithoutNewKeys(o.Replacing("accounts", "acme")), 409, "the account has no key shop now")
+	for _, was := range []string{"", changed(t, "", o.Replacing("accounts", "acme"))} {
+		if got := changed(t, was, o.WithoutNewKeys(o.Replacing("accounts", "acme"))); !strings.Contains(got, `"shop"`) {
+			t.Errorf("%q: %s", was, got)
+		}
+	}
+	refused(t, "a: [", o.WithoutNewKeys(o.Replacing("accounts", "acme")), 409, "must be mended by hand")
 }
