@@ -299,7 +299,7 @@ func TestCannotCall(t *testing.T) {
 	bad.HTTP.URL = "none"
 	r.connector.SetConfig(&bad)
 	r.smsc.Wake(true)
-	testutil.Eventually(t, "the log says so", func() bool { return strings.Contains(r.Log.String(), "the options of before stay in force") })
+	testutil.Eventually(t, "the log says so", func() bool { return strings.Contains(r.Log.String(), "the earlier options stay in force") })
 	r.submit(nil)
 	r.Settled()
 	if len(h.Calls()) != 1 {
