@@ -140,7 +140,7 @@ func TestNotUnderstood(t *testing.T) {
 	testutil.Eventually(t, "the SMSC is called again", func() bool { return len(h.Calls()) > 2 })
 	h.Answers(200, "taken", "")
 	r.Settled()
-	if n := strings.Count(r.Log.String(), "fits none of answers"); n != 1 || r.connector.Stats.Sent.Load() != 1 {
+	if n := strings.Count(r.Log.String(), "matches none of answers"); n != 1 || r.connector.Stats.Sent.Load() != 1 {
 		t.Errorf("%d lines:\n%s", n, r.Log.String())
 	}
 }

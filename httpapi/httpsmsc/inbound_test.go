@@ -40,11 +40,11 @@ func TestCallbacksRefused(t *testing.T) {
 	}{
 		{"GET /from/nobody/receipts?token=s3cret" + receipt, "", 404, "there is no such connector here"},
 		{"GET /from/smsc/other?token=s3cret" + receipt, "", 404, ""},
-		{"GET /from/smsc/receipts?token=s3cre" + receipt, "", 403, "it does not show the secret"},
-		{"GET /from/smsc/receipts?x=1" + receipt, "", 403, "it does not show the secret"},
+		{"GET /from/smsc/receipts?token=s3cre" + receipt, "", 403, "the secret is missing or wrong"},
+		{"GET /from/smsc/receipts?x=1" + receipt, "", 403, "the secret is missing or wrong"},
 		{"GET /from/smsc/receipts?token=s3cret&message=1", "", 400, "a receipt must have message and state"},
 		{"GET /from/smsc/inbound?token=s3cret&from=1", "", 400, "a message must have from and to"},
-		{"POST /from/smsc/receipts?token=s3cret" + receipt, strings.Repeat(" ", smsc.MaxCallback+1), 413, "its body is too large"},
+		{"POST /from/smsc/receipts?token=s3cret" + receipt, strings.Repeat(" ", smsc.MaxCallback+1), 413, "the body is too large"},
 	} {
 		r.client.Do(c.request, c.body).Want(c.status, c.says)
 	}

@@ -11,7 +11,7 @@
 //	x <day> <number> <kind> 0 <key>     a note, in a table; day and number in 4 octets
 //
 // The tables of a day rise by number, and the note in the highest one is in force. A look-up asks the latest day and the highest
-// number first. Pebble's filters say which tables cannot have the key. When a day is over, its tables are dropped as whole
+// number first. Pebble's filters say which small tables cannot have the key. When a day is over, its tables are dropped as whole
 // files.
 //
 // What is in memory is in the journal too. Notes.Written says up to which record the tables have everything; the start of a store

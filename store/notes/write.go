@@ -395,7 +395,11 @@ func (w *writing) nextFile() error {
 		return err
 	}
 	w.paths, w.days = append(w.paths, path), append(w.days, w.table.day)
-	w.file, w.octets = sstable.NewWriter(objstorageprovider.NewFileWritable(f), w.notes.format), 0
+	format := w.notes.format
+	if w.table.number&replacing != replacesNone { // a filter of millions of keys is read as a whole, which costs more than a search
+		format.FilterPolicy = nil
+	}
+	w.file, w.octets = sstable.NewWriter(objstorageprovider.NewFileWritable(f), format), 0
 	return nil
 }
 
