@@ -65,7 +65,8 @@ func (w *Writer) saveCounts(now bool) {
 // Lock keeps gateways from writing events to a directory, until the lock is closed. It fails if a gateway writes there.
 func Lock(dir string) (io.Closer, error) { return lockDir(dir) }
 
-// Read passes the lines of a directory's files with numbers above after to f, in order, several whole lines at a time.
+// Read reads the files of a directory, and calls f with the events whose numbers are above after, in order, several whole
+// lines at a time.
 func Read(dir string, after uint64, f func(lines []byte) error) error {
 	segments, err := logfile.Rotated(dir, "events")
 	if err != nil {
@@ -73,7 +74,7 @@ func Read(dir string, after uint64, f func(lines []byte) error) error {
 	}
 	segments = append(segments, logfile.Segment{Path: filepath.Join(dir, fileName)})
 	first := len(segments) - 1
-	for ; first > 0; first-- { // a file begins with the number after the last one of the file before
+	for ; first > 0; first-- { // a file begins with the number after the last one of the previous file
 		number, err := firstNumber(segments[first])
 		if err != nil {
 			return err
@@ -109,7 +110,7 @@ func firstNumber(s logfile.Segment) (number uint64, err error) {
 	return number, err
 }
 
-// readLines passes the whole lines of a file to f. A missing file has no lines.
+// readLines calls f with whole lines of a file, several at a time. A missing file has no lines.
 func readLines(s logfile.Segment, f func(lines []byte) error) error {
 	file, err := s.Open()
 	if errors.Is(err, fs.ErrNotExist) {
