@@ -144,8 +144,8 @@ func Lasts(w http.ResponseWriter, most time.Duration) {
 	_ = c.SetWriteDeadline(time.Now().Add(most))
 }
 
-// withWaiting returns the stories that were found, the latest first. Stories of waiting messages for the
-// number that came before the searched time are added.
+// withWaiting returns the stories that were found, the latest first. In front of them it puts messages to the number
+// that still wait and were not found, such as those received before the period of the search.
 func withWaiting(ctx context.Context, operations *operate.Operations, q story.Query, found *story.Found) (all []*story.Story) {
 	if q.What != "" && !pdulog.MessageID(q.What) {
 		known := map[string]bool{}

@@ -71,8 +71,9 @@ const (
 	idsAtOnce = 200
 )
 
-// Pages calls ask for one page after the other, and f for each page, up to a limit of messages; 0: all
-// messages. more reports that the limit has cut off a page, so that further messages may exist.
+// Pages fetches one page after the other with the function ask, and passes each page to the function f. It stops after
+// limit messages; a limit of 0 is no limit. more reports that the limit has cut off a page, so that further messages
+// may exist.
 func (q QueueQuery) Pages(
 	limit int, ask func(QueueQuery) (operate.QueuePage, error), f func(operate.QueuePage) error,
 ) (more bool, err error) {

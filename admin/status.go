@@ -116,7 +116,7 @@ type Connector struct {
 	SessionsBound int     `json:"sessions_bound" metric:"sessions_bound" help:"Sessions that are logged in."`
 	SessionsReady int     `json:"sessions_ready" metric:"sessions_ready" help:"Sessions that can be given messages."`
 	Instances     int     `json:"instances" metric:"instances" help:"Sessions the connector may have at the same time."`
-	Window        int     `json:"window"` // of a session
+	Window        int     `json:"window"` // window of each session, in requests
 	Windows       int     `json:"windows" metric:"window_size" help:"Messages that may be unanswered, over the sessions that can be given messages."`
 	MaxQueue      int     `json:"max_queue" metric:"queue_limit" help:"Messages that a queue takes before clients are slowed down. A connector that clients log in to has one queue for each account, so compare queue_fullest_messages with it."`
 	Fullest       int64   `json:"fullest" metric:"queue_fullest_messages" help:"Messages that wait or are under way in the fullest queue of the connector."`

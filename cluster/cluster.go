@@ -1,5 +1,5 @@
-// Package cluster is one node of several. One of them owns the work, and the others follow: they have the same in their stores,
-// and one takes the work over when the owner is gone.
+// Package cluster is one node of several. One node owns the work, and the others follow: their stores are copies of the owner's,
+// and one of them takes the work over when the owner is gone.
 //
 //	store/journal/nats ──► follow ──► shared.Judge ──► store.Copy     every node
 //	lease.Holder ──► TakeOver ──► shared.Own ──► gateway        the owner

@@ -49,7 +49,7 @@ func (n *Node) tick() {
 	for {
 		err := n.tickOnce(&t)
 		if err != nil && !failed && n.ctx.Err() == nil {
-			n.o.Log.Warn().Err(err).Msg("cluster: the nodes do not know of each other, until the servers answer")
+			n.o.Log.Warn().Err(err).Msg("cluster: the nodes do not see each other's state until the NATS servers answer")
 		}
 		failed = err != nil
 		select {

@@ -55,7 +55,7 @@ type Account struct {
 
 	Rewrite []rewrite.Rule `yaml:"rewrite" live:"yes" doc:"Changes to the addresses of messages that it submits (in) or receives (out), and which are allowed, such as {in: destination, strip: 00, ton: 1} (docs/rewrite.md)."`
 
-	rules rules // of Rewrite
+	rules rules // compiled from Rewrite
 }
 
 // Logins are the further ways to use HTTP in the name of an account, in addition to the account's password.

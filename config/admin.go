@@ -35,7 +35,7 @@ const (
 	AdministerScope = "administer"
 )
 
-// OIDC is how operators log in at a server of OpenID Connect.
+// OIDC are the options of logins of operators at a server of OpenID Connect.
 type OIDC struct {
 	Issuer       string   `yaml:"issuer" live:"yes" doc:"Its address, as in its tokens, such as https://login.example.net/realms/ops. Its certificate must be valid for the machine (SSL_CERT_FILE names further authorities)."`
 	ClientID     string   `yaml:"client_id" live:"yes" doc:"The name under which it knows this gateway."`

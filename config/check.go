@@ -369,8 +369,8 @@ func checkStats(d *decoder, c *Config) {
 	}
 }
 
-// store checks that the directory of the store is its own. The names of its files end as those of
-// pdu logs do, so an operator who removes pdu logs could remove messages.
+// store checks that nothing else uses the directory of the store. The names of the store's files end like the
+// names of pdu logs, so an operator who removes pdu logs could remove messages.
 func (d *decoder) store(c *Config) {
 	d.directory("store.dir", c.Store.Dir)
 	for _, other := range []struct{ option, dir, holds string }{

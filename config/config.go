@@ -34,7 +34,7 @@ const (
 	Fail   = "fail"
 
 	ForceReceipts = "force" // receipts of a connector or an account
-	NeverReceipts = "never" // of a connector alone
+	NeverReceipts = "never" // value of a connector alone
 
 	PublicCallbacks = "public" // callbacks of an account
 
@@ -108,7 +108,7 @@ type PDULog struct {
 	Flush       time.Duration `yaml:"flush" default:"100ms" range:"1ms..10s" live:"no" doc:"Longest time a line waits in memory. A longer time costs less CPU, and loses more lines when the machine dies."`
 }
 
-// Events is how each message has ended.
+// Events are the options of the files that list how each message has ended.
 type Events struct {
 	Dir         string        `yaml:"dir" live:"no" doc:"Directory of the files with a line of JSON for each message that has ended (docs/events.md); made when missing, off when empty. If its disk fails, events wait in the store; with about a million (65,536 with store.engine: memory) sending stops."`
 	MaxSize     option.Size   `yaml:"max_size" default:"100MiB" range:"4KiB.." live:"no" doc:"A file that would grow past this is rotated."`
@@ -119,7 +119,7 @@ type Events struct {
 	Compress    bool          `yaml:"compress" default:"true" live:"no" doc:"Whether rotated files are compressed, with zstd."`
 }
 
-// Stats is sums of the events.
+// Stats are the options of the sums of the events.
 type Stats struct {
 	Dir     string        `yaml:"dir" live:"no" doc:"Directory of the daily files of pmg stats and the page Statistics (docs/stats.md); made when missing, off when empty. Needs events.dir."`
 	KeepAge time.Duration `yaml:"keep_age" default:"0s" range:"0s.." live:"no" doc:"How long the files are kept, in whole days; 0s keeps them whatever their age."`
@@ -131,29 +131,29 @@ type Retention struct {
 	Numbers time.Duration `yaml:"numbers" default:"0s" range:"0s.." live:"yes" doc:"The same for numbers of seven digits and more, together with the texts. Names of senders and short numbers stay."`
 }
 
-// Telemetry is traces of some messages.
+// Telemetry are the options of the traces of some messages.
 type Telemetry struct {
 	OTLP          string `yaml:"otlp" live:"no" doc:"URL of the collector, such as http://127.0.0.1:4318, or ${ENV:OTEL_EXPORTER_OTLP_ENDPOINT}; traces are posted to /v1/traces below it. Off when empty."`
-	OneIn         int    `yaml:"one_in" default:"1000" range:"1..1000000000" live:"no" doc:"Of so many messages one is traced, with its receipt. Which ones these are follows from their ids."`
+	OneIn         int    `yaml:"one_in" default:"1000" range:"1..1000000000" live:"no" doc:"Of so many messages one is traced, with its receipt. The id of a message decides whether it is traced."`
 	ClientRate    int    `yaml:"client_rate" default:"10" range:"0..1000" live:"no" doc:"Further messages a second, at most, that are traced because their HTTP request has traceparent with the flag sampled."`
 	Authorization string `yaml:"authorization" secret:"yes" live:"no" doc:"The header Authorization of the requests; none when empty."`
 	Service       string `yaml:"service" default:"pmg" live:"no" doc:"Name of the service that traces show (service.name)."`
 	Addresses     bool   `yaml:"addresses" default:"false" live:"no" doc:"Whether traces have the numbers of senders and receivers, in place of hashes, which differ after each start. Texts are never in them."`
 }
 
-// Store is where accepted messages wait.
+// Store are the options of the store in which accepted messages wait.
 type Store struct {
 	Engine  string      `yaml:"engine" default:"pebble" enum:"pebble|memory" live:"no" doc:"pebble keeps accepted messages on disk, each before its answer. memory loses waiting messages when the gateway stops; it is for benches."`
 	Dir     string      `yaml:"dir" default:"data" live:"no" doc:"Directory of what must outlive a restart, made when missing: on a file system of its own, not on the network."`
 	Memory  option.Size `yaml:"memory" default:"0B" range:"0B.." live:"no" doc:"Memory that waiting messages may take; further ones stay on disk alone. 0B is a quarter of limits.memory."`
-	MinFree option.Size `yaml:"min_free" default:"0B" range:"0B.." live:"yes" doc:"Free space of the file system of dir below which no message is accepted; waiting ones are sent. 0B is a twentieth of it, at least 64 MiB (half of one below 128 MiB) and at most 1 GiB."`
+	MinFree option.Size `yaml:"min_free" default:"0B" range:"0B.." live:"yes" doc:"Free space of the file system of dir below which no message is accepted; waiting ones are sent. 0B is a twentieth of the file system, at least 64 MiB (half of a file system below 128 MiB) and at most 1 GiB."`
 	Ballast option.Size `yaml:"ballast" default:"64MiB" range:"0B.." live:"no" doc:"Size of a file that is removed when the disk is full all the same. 0B makes none."`
 	Backups string      `yaml:"backups" live:"yes" doc:"Directory for the copies of pmg store backup NAME, made when missing, for the gateway's user alone. A running gateway's store is not copied without it."`
 
 	KeyFile    string `yaml:"key_file" live:"no" doc:"A file with a key of 32 octets, in hexadecimal or base64, that encrypts messages in dir (XChaCha20-Poly1305); plain when empty. The store cannot be opened without it: keep a copy elsewhere (docs/privacy.md)."`
-	OldKeyFile string `yaml:"old_key_file" live:"no" doc:"The file with the key of before, while messages wait that are encrypted with that."`
+	OldKeyFile string `yaml:"old_key_file" live:"no" doc:"The file with the earlier key, while messages wait that are encrypted with that key."`
 
-	keys [][]byte // of these files
+	keys [][]byte // keys read from KeyFile and OldKeyFile
 }
 
 // Keys returns the keys for encrypting messages in the store, the current key first; none: messages are not encrypted.
@@ -235,7 +235,7 @@ type Connector struct {
 	Protocol  string `yaml:"protocol" default:"smpp" live:"no" doc:"Its protocol. test leads to no SMSC: the recipients decide what becomes of messages (receipt_delay)."`
 
 	Address   string   `yaml:"address" live:"no" doc:"host:port to listen on or connect to. Needed unless addresses is given."`
-	Addresses []string `yaml:"addresses" live:"no" doc:"More of them: all are listened on; an out connector's instances take them in turn, and the next when one is down."`
+	Addresses []string `yaml:"addresses" live:"no" doc:"Further addresses: all are listened on; an out connector's instances take them in turn, and the next when one is down."`
 	Instances int      `yaml:"instances" default:"1" in:"1000" range:"1..1000000" live:"rebind" doc:"Sessions that are open at the same time. An in connector refuses further ones, an out connector opens this many."`
 	Window    int      `yaml:"window" default:"10" ucp:"1" range:"1..10000" live:"rebind" doc:"Requests sent and not yet answered, per session. Larger hides latency; many SMSCs refuse more than 10. UCP allows 99, but many of its peers discard what comes before their answer."`
 
@@ -266,7 +266,7 @@ type Connector struct {
 	IdleMax time.Duration `yaml:"idle_max" default:"0s" range:"0s.." live:"rebind" doc:"A session without a message for this long logs out; 0s keeps it open. An out connector needs static: false, or it is opened again."`
 
 	Rate          int           `yaml:"rate" default:"0" range:"0..1000000" live:"yes" doc:"Messages sent per second over all its sessions, spread evenly; 0 is as fast as the window allows."`
-	MaxQueue      int           `yaml:"max_queue" default:"1000000" range:"1.." live:"yes" doc:"Messages that may wait for it: the default is nearly three hours at 100 a second. Each takes about 300 octets of memory, 100 when on disk alone."`
+	MaxQueue      int           `yaml:"max_queue" default:"1000000" range:"1.." live:"yes" doc:"Messages that may wait for the connector: the default is nearly three hours at 100 a second. Each takes about 300 octets of memory, 100 when on disk alone."`
 	MaxDeliveries int           `yaml:"max_deliveries" default:"1000000" range:"1.." only:"in" live:"yes" doc:"Receipts and messages of SMSCs that may wait for each account that logs in on it, those beyond max_queue on disk alone; with store.engine: memory, max_queue is the limit. Further ones are refused (SMPP: ESME_RMSGQFUL), which delays other accounts."`
 	QueueFull     string        `yaml:"queue_full" default:"delay" enum:"delay|refuse" live:"yes" doc:"A submit when the queue is full: delay answers when there is room, which slows the client down, refuse answers immediately."`
 	QueueWait     time.Duration `yaml:"queue_wait" default:"30s" range:"0s..10m" live:"yes" doc:"Longest a delayed submit waits for room before it is refused. Keep it below the clients' own response timeout."`
@@ -282,7 +282,7 @@ type Connector struct {
 
 	Screening // options of screening, for the messages that arrive on the connector
 
-	rules rules // of Rewrite
+	rules rules // compiled from Rewrite
 }
 
 // Spoken has the options of each protocol.
@@ -295,12 +295,12 @@ type Spoken struct {
 
 // Supplier describes the operator of the SMSC behind a connector: names and charges.
 type Supplier struct {
-	Operator   string `yaml:"operator" only:"out" live:"yes" doc:"The name of the SMSC behind it; its own name when not given. A receipt may come over any connector with the same one."`
+	Operator   string `yaml:"operator" only:"out" live:"yes" doc:"The name of the SMSC that the connector leads to; the connector's name when not given. A receipt may come over any connector with the same operator."`
 	PublicName string `yaml:"public_name" only:"out" live:"yes" doc:"The name that accounts see in place of the connector's, in webhooks, answers and previews, with the SMSC's ids. When not given, they see neither (ND in Jasmin's calls)."`
 	Costs      string `yaml:"costs" only:"out" live:"yes" doc:"The list of prices (prices) that its SMSC charges, by which routes with policy: cost choose."`
 }
 
-// Access is who may connect to a connector that listens.
+// Access limits who may connect to a connector that listens.
 type Access struct {
 	Networks []netip.Prefix `yaml:"networks" live:"yes" doc:"Addresses that clients, or with listen the SMSC, may connect from, such as 192.0.2.0/24; any when empty. Other connections are closed unread."`
 	Proxies  []netip.Prefix `yaml:"proxies" live:"yes" doc:"Addresses of the proxies in front of a connector that listens (docs/operate.md), such as 192.0.2.0/24. Their connections must begin with a PROXY header, whose address counts for limits, networks, logs and metrics: name only proxies that you trust."`
@@ -321,9 +321,9 @@ type Policies struct {
 	ShowNetwork bool `yaml:"show_network" default:"false" live:"yes" doc:"Whether it sees by HTTP the network (MCC and MNC) of each of its messages: in answers and in calls of webhook."`
 }
 
-// Lifetime is how long messages may wait that an account submits, or that arrive on a connector.
+// Lifetime limits how long messages may wait that an account submits, or that arrive on a connector.
 type Lifetime struct {
-	Usual time.Duration `yaml:"validity" default:"0s" range:"0s.." live:"yes" doc:"How long a message without a validity may wait from its delivery time on; then it expires. The account's comes first, then that of the connector that it arrives on. 0s in both is forever."`
+	Usual time.Duration `yaml:"validity" default:"0s" range:"0s.." live:"yes" doc:"How long a message without a validity may wait from its delivery time on; then it expires. The account's option comes first, then that of the connector that the message arrives on. 0s in both is forever."`
 	Most  time.Duration `yaml:"max_validity" default:"0s" range:"0s.." live:"yes" doc:"The longest validity; a longer one, or none, becomes this. The account's comes first. 0s in both is any."`
 }
 
@@ -431,7 +431,7 @@ func (c *Connector) AllAddresses() []string {
 type Route struct {
 	Account         string   `yaml:"account" live:"yes" doc:"Only messages that this account submitted."`
 	From            string   `yaml:"from" live:"yes" doc:"Only messages that arrived on this connector."`
-	Destination     []string `yaml:"destination" live:"yes" doc:"Only messages whose destination begins with these digits, or those of an entry of a list, with or without '+'."`
+	Destination     []string `yaml:"destination" live:"yes" doc:"Only messages whose destination begins with these digits, or with one entry of a list of them; with or without '+'."`
 	DestinationFile string   `yaml:"destination_file" live:"yes" doc:"A file with further prefixes, one a line ('#' begins a comment), or a table with a column prefix (docs/networks.md#the-table). A reload reads it again."`
 	Source          string   `yaml:"source" live:"yes" doc:"Only messages whose source begins so; a leading '+' makes no difference."`
 	Keyword         []string `yaml:"keyword" live:"yes" doc:"Only messages whose text begins with this word, or one of a list, in any letter case: STOP takes 'stop' and 'Stop, please', not 'stopped'."`

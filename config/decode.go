@@ -27,7 +27,7 @@ type decoder struct {
 	secretFiles []string                // files with passwords
 	problems    document.Problems
 	warnings    []document.Warning
-	profiles    map[string]*profile // of the file, by name
+	profiles    map[string]*profile // profiles of the file, by name
 	from        map[string]*profile // the profile that an option is from, by path
 	managed     map[string]section  // the entries of a list that are defined by managed files, by the name of the list
 	options     Options

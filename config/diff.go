@@ -38,7 +38,7 @@ func (c *Config) Diff(next *Config) []Change {
 	return diff(reflect.ValueOf(c).Elem(), reflect.ValueOf(next).Elem(), "", nil)
 }
 
-// Rebinds reports whether sessions of an out connector must be bound anew to put the
+// Rebinds reports whether sessions of an out connector must be closed and bound again to put the
 // options of next in force.
 func (c *Connector) Rebinds(next *Connector) bool {
 	changes := diff(reflect.ValueOf(c).Elem(), reflect.ValueOf(next).Elem(), "", nil)

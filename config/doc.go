@@ -18,7 +18,7 @@
 //	secret:"yes"        never shown
 //	live:"yes"          a reload puts a change in force; "no": only a restart does;
 //	                    "rebind": a reload does for sessions that begin after it, and
-//	                    an out connector's sessions are bound anew
+//	                    an out connector's sessions are bound again
 //	doc:"…"             what the option does, and the effect of a change
 //
 // # From file to Config

@@ -20,7 +20,7 @@ type List struct {
 	OptOutFrom []string `yaml:"opt_out_from" live:"yes" doc:"Out connectors whose messages from mobiles change the list: a word of stop adds the sender, one of start removes it, on disk before the SMSC is answered; then the message goes on. Messages to a number on the list are refused as opted_out, not as blocked."`
 	OptOutTo   []string `yaml:"opt_out_to" live:"yes" doc:"The numbers and short codes that such messages must be for, each in full; any when empty."`
 	Stop       []string `yaml:"stop" default:"STOP, STOPP, STOPALL, STOP ALL, UNSUBSCRIBE, CANCEL, END, QUIT, REVOKE, OPTOUT, OPT OUT, OPT-OUT, ARRET, ARRÊT, BAJA, PARAR" live:"yes" doc:"Words that add the sender, in any letter case, if the text has nothing else but blanks and marks at both ends."`
-	Start      []string `yaml:"start" default:"START, UNSTOP" live:"yes" doc:"Words that remove it. YES is none of them, because people write it in answer to other questions."`
+	Start      []string `yaml:"start" default:"START, UNSTOP" live:"yes" doc:"Words that remove the sender from the list. YES is none of them, because people write YES in answer to other questions."`
 	StopReply  string   `yaml:"stop_reply" live:"yes" doc:"The answer to a mobile that a word of stop has added: one short message, from the same number. None when empty, nor if the number was on the list."`
 	StartReply string   `yaml:"start_reply" live:"yes" doc:"The same for a mobile that a word of start has removed."`
 }
@@ -33,9 +33,9 @@ type Screening struct {
 
 // Networks is the table of networks.
 type Networks struct {
-	File    string   `yaml:"file" live:"yes" doc:"Its file, CSV (docs/networks.md#the-table): prefixes, or ranges of numbers, and their networks, up to 10,000,000 rows. A changed file is read again. None when empty."`
+	File    string   `yaml:"file" live:"yes" doc:"The file of the table, CSV (docs/networks.md#the-table): prefixes, or ranges of numbers, and their networks, up to 10,000,000 rows. A changed file is read again. None when empty."`
 	Columns []string `yaml:"columns" enum:"prefix|from|to|network|mcc|mnc|name|ignore" live:"yes" doc:"The columns of the file, in order, such as [prefix, mcc, mnc, name]. When not given they are those that its first line names, or else prefix and network."`
-	Charset string   `yaml:"charset" default:"utf-8" enum:"utf-8|latin1" live:"yes" doc:"In which its names are: utf-8, or latin1, as spreadsheets of Windows write them."`
+	Charset string   `yaml:"charset" default:"utf-8" enum:"utf-8|latin1" live:"yes" doc:"The charset of the names in the file: utf-8, or latin1, as spreadsheets of Windows write them."`
 }
 
 // Reading returns how the table is read.

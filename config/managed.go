@@ -79,7 +79,7 @@ type Cache struct {
 type entry struct {
 	info     fs.FileInfo // the file's state when it was read; nil: the entry is not cached
 	value    any         // *Account, *Route, *List or *Prices; nil: the file cannot be read
-	order    int         // of a route
+	order    int         // place of a route among the routes
 	problems document.Problems
 	warnings []document.Warning
 	secrets  []string

@@ -16,7 +16,7 @@ type Prices struct {
 	File     string   `yaml:"file" required:"yes" live:"yes" doc:"Its file, CSV with the columns for (a network, a country, a prefix such as +4670 or *), price (up to six digits behind the point) and valid_from (docs/prices.md)."`
 	Columns  []string `yaml:"columns" enum:"for|network|mcc|mnc|prefix|price|valid_from|currency|ignore" live:"yes" doc:"What its columns are, in order, such as [mcc, mnc, ignore, price]; its first line says so when not given."`
 	Charset  string   `yaml:"charset" default:"utf-8" enum:"utf-8|latin1" live:"yes" doc:"In which it is written: utf-8, or latin1."`
-	Dates    string   `yaml:"dates" enum:"YYYY-MM-DD|DD.MM.YYYY|DD/MM/YYYY|MM/DD/YYYY|DD-MM-YYYY|YYYY/MM/DD|YYYYMMDD" live:"yes" doc:"How its days are written. When empty, 2026-12-01 and 01.12.2026 are read."`
+	Dates    string   `yaml:"dates" enum:"YYYY-MM-DD|DD.MM.YYYY|DD/MM/YYYY|MM/DD/YYYY|DD-MM-YYYY|YYYY/MM/DD|YYYYMMDD" live:"yes" doc:"How the days in the file are written. When empty, 2026-12-01 and 01.12.2026 are read."`
 	Round    bool     `yaml:"round" default:"false" live:"yes" doc:"Whether prices with more than six digits behind the point are rounded. Otherwise the list is refused."`
 }
 
@@ -33,7 +33,7 @@ type Balance struct {
 	Month string `yaml:"month" live:"yes" doc:"The same in a calendar month of UTC."`
 	Low   string `yaml:"low" live:"yes" doc:"A balance below this is reported once until it has risen again, by the log, an event, and the account's webhook (balance.low); never when empty."`
 
-	Charge string `yaml:"charge" default:"accepted" enum:"accepted|delivered" live:"yes" doc:"accepted: a message that an SMSC has accepted is charged. delivered: that is given back when its receipt, for which each message asks, says that it was not delivered."`
+	Charge string `yaml:"charge" default:"accepted" enum:"accepted|delivered" live:"yes" doc:"accepted: a message that an SMSC has accepted is charged. delivered: the price is given back when the message's receipt, for which each message asks, says that it was not delivered."`
 }
 
 // Terms returns the terms of the account. The amounts are valid, because Check has read them.
@@ -118,7 +118,9 @@ func checkCosts(d *decoder, c *Config, r *Route, path string, lists map[string]i
 			currency = of
 		}
 		if of != currency {
-			d.problem(at, "must have costs in %s as those in front of it, because %s cannot be compared with that", currency, of)
+			d.problem(
+				at, "must have costs in %s like the connectors in front, because %s cannot be compared with that", currency, of,
+			)
 		}
 	}
 }

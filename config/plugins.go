@@ -37,7 +37,7 @@ type Plugin struct {
 	Queue    int           `yaml:"queue" default:"10000" range:"0..1000000" live:"yes" doc:"Further messages that wait for a worker; accounts take turns. One beyond these, or without a worker within deadline, is refused as throttled, whatever on_failure is; of the hooks send and receipt it waits."`
 	Batch    int           `yaml:"batch" default:"1" range:"1..1000" live:"yes" doc:"With url, messages that a question may have."`
 
-	rules *expression.Plugin // of Rules
+	rules *expression.Plugin // compiled from Rules
 }
 
 // Compiled returns the plugin made of rules; nil: the plugin has no rules.
@@ -125,7 +125,7 @@ func checkPlugins(d *decoder, c *Config, x *index) {
 					"plugin on_failure: pass or refuse", h.At, h.Plugin,
 			)
 		}
-		// a receipt may be of a message that has left by none
+		// a receipt is in neither, because it may be about a message that left by no connector
 		in := h.At == plugin.Accept || h.At == plugin.Login || h.At == plugin.Network
 		out := h.At == plugin.MO || h.At == plugin.Send || h.At == plugin.Result
 		for j, name := range h.Connectors {

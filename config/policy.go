@@ -11,7 +11,7 @@ import (
 	"pmg/sms/rewrite"
 )
 
-// Duplicates says which messages of an account are the same message once more.
+// Duplicates defines which messages of an account are repetitions, which are refused.
 type Duplicates struct {
 	Within time.Duration `yaml:"within" default:"0s" range:"0s..168h" live:"yes" doc:"How long another message with the same sender, recipient and text, after rewrite, is refused (SMPP: ESME_RSUBMITFAIL, HTTP: 409), whatever became of the first. After a start nothing is remembered."`
 	Keep   int           `yaml:"keep" default:"100000" range:"1000..1000000" live:"yes" doc:"Messages that are remembered at most, of 40 octets each; the oldest are forgotten."`
@@ -19,7 +19,7 @@ type Duplicates struct {
 
 // Flood is a limit of messages to recipients.
 type Flood struct {
-	Per    string        `yaml:"per" default:"all" enum:"all|recipient" live:"yes" doc:"Whose messages are counted together: those to each recipient (recipient), or those to all of them (all)."`
+	Per    string        `yaml:"per" default:"all" enum:"all|recipient" live:"yes" doc:"Which messages are counted together: those to each recipient (recipient), or those to all recipients (all)."`
 	Prefix string        `yaml:"prefix" live:"yes" doc:"The beginning of the numbers that the limit is for, digits as rewrite leaves them; all when empty."`
 	Most   int           `yaml:"most" required:"yes" range:"1..1000000" live:"yes" doc:"Messages that may be accepted within the time. A part that the client has cut counts; a text that the gateway cuts is one."`
 	Within time.Duration `yaml:"within" required:"yes" range:"1s..744h" live:"yes" doc:"The time, which may be up to a twelfth longer; after a start no message counts."`
@@ -53,7 +53,7 @@ func checkFlood(d *decoder, all []Flood, path string) {
 		}
 		for j := range i {
 			if all[i].Same(&all[j]) {
-				d.problem(at, "is about the same messages as flood[%d]: remove one of them", j)
+				d.problem(at, "limits the same messages as flood[%d]: remove one of the two limits", j)
 			}
 		}
 	}
@@ -68,7 +68,7 @@ func (f *Flood) Same(other *Flood) bool {
 // Quiet are hours in which messages wait.
 type Quiet struct {
 	From           string   `yaml:"from" live:"yes" doc:"When the hours begin, such as \"21:00\"."`
-	To             string   `yaml:"to" live:"yes" doc:"When they end, such as \"08:00\", the next day if that is before from. A message due in them has this as its delivery time, counts towards max_scheduled, and is refused if its validity ends before (SMPP: ESME_RINVEXPIRY)."`
+	To             string   `yaml:"to" live:"yes" doc:"When the quiet hours end, such as \"08:00\", on the next day if this is earlier than \"from\". A message due in them has this as its delivery time, counts towards max_scheduled, and is refused if its validity ends before (SMPP: ESME_RINVEXPIRY)."`
 	Zone           string   `yaml:"zone" live:"yes" doc:"The time zone of recipients that no entry of zones fits, such as Europe/Stockholm; without it they have no quiet hours."`
 	Zones          []string `yaml:"zones" live:"yes" doc:"Time zones by the beginning of the number, as rewrite leaves it: [46=Europe/Stockholm, 1808=Pacific/Honolulu]. The longest beginning that fits counts."`
 	ExceptPriority int      `yaml:"except_priority" default:"0" range:"0..3" live:"yes" doc:"Messages with this priority, or a higher one, do not wait; with 0 all do."`
@@ -95,7 +95,7 @@ func quietHours(d *decoder, q *Quiet, path string) *quiet.Hours {
 // rules are the compiled options of a connector or an account; nil: there are none.
 type rules struct {
 	in, out *rewrite.Rules
-	quiet   *quiet.Hours // of an account
+	quiet   *quiet.Hours // quiet hours of an account
 	octets  []byte       // octets of the policy's TLVs
 }
 

@@ -44,11 +44,11 @@ var takers = map[reflect.Type]struct {
 	reflect.TypeFor[Account]():   {"account", []string{"system_id", "profile"}},
 }
 
-// A profile is a profile that is defined in a file.
+// A profile holds the options of a profile as they are defined in a file.
 type profile struct {
 	name     string
 	builtin  bool
-	sections map[string]*ast.MappingNode // by "connector" and "account"
+	sections map[string]*ast.MappingNode // options of the profile, by "connector" and "account"
 }
 
 // findProfiles returns the profiles of a tree, by name. Errors in a profile are found when it is decoded.
@@ -143,7 +143,7 @@ func withProfile(d *decoder, own *ast.MappingNode, of reflect.Type, path string)
 		slices.Sort(names)
 		d.problem(at, "names the profile %q, which does not exist%s", name, nearest.Hint(name, slices.Compact(names)))
 	case p.sections[taker.key] == nil:
-		d.problem(at, "names the profile %s, which has no section %s: give it one, or name another", name, taker.key)
+		d.problem(at, "names the profile %s, which has no section %s: add the section, or name another profile", name, taker.key)
 	default:
 		return merge(d, p, own, p.sections[taker.key], of, path)
 	}

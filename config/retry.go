@@ -136,7 +136,7 @@ func (d *decoder) checkRetry(r *Retry, path string) {
 		switch n := len(list.pauses); {
 		case i == 0:
 			d.problem(
-				at, "must not begin with %s, which goes on with the pause before it: write [10s, %s]", repeatWord,
+				at, "must not begin with %s, which repeats the pause in front: write [10s, %s]", repeatWord,
 				repeatWord,
 			)
 		case i > 0 && i < n-1:

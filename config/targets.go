@@ -43,7 +43,7 @@ type index struct {
 	config     *Config
 	accounts   map[string]*Account
 	connectors map[string]*Connector
-	receivers  map[string][]*Account // by in connector
+	receivers  map[string][]*Account // accounts that may receive, by in connector
 }
 
 func newIndex(c *Config) *index {
@@ -203,7 +203,7 @@ func checkLogins(d *decoder, x *index) {
 
 // checkReceives checks that no prefix belongs to two accounts on one connector.
 func checkReceives(d *decoder, c *Config) {
-	owners := map[[2]string]string{} // by connector and prefix
+	owners := map[[2]string]string{} // system_ids, by connector and prefix
 	for i := range c.Accounts {
 		a := &c.Accounts[i]
 		for j, prefix := range a.Receives {

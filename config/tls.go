@@ -11,7 +11,7 @@ import (
 	"pmg/protocols"
 )
 
-// TLS is how the octets of sessions are encrypted.
+// TLS are the options of the encryption of sessions.
 type TLS struct {
 	Enabled       bool     `yaml:"enabled" default:"false" live:"no" doc:"Whether sessions are encrypted; true where the section is given. tls: true is a section without other options."`
 	Certificate   []string `yaml:"certificate" live:"rebind" doc:"A file with our certificate and its chain (PEM). A connector that listens needs one; of several, it shows that of the name asked for (SNI). A changed file is used within a minute."`

@@ -42,7 +42,7 @@ func TestTLVRuleProblems(t *testing.T) {
 		{"out: add, tlv", "tlv", "connectors[0].tlvs[0] must have either in or out"},
 		{"out: add", "in: drop, out: add", "connectors[0].tlvs[0] must have either in or out"},
 		{"tlv: source_port", "tlv: source_ports", `connectors[0].tlvs[0].tlv "source_ports" is neither a parameter`},
-		{"value: 7", "value: 65536", "connectors[0].tlvs[0].value must be a number of 2 octets"},
+		{"value: 7", "value: 65536", "connectors[0].tlvs[0].value must be an integer that fits into 2 octets"},
 		{"tlv: source_port, value: 7", "tlv: 0x1600, value: 0x1g", "connectors[0].tlvs[0].value must be octets in hexadecimal"},
 		{"tlv: user_message_reference", "tlv: message_payload", "connectors[0].tlvs[1].tlv is the text of the message"},
 		{"out: drop, tlv: user", "out: drop, value: 5, tlv: user", "connectors[0].tlvs[1].value is only for add"},

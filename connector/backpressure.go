@@ -61,7 +61,7 @@ func (b *Backpressure[T]) LetIn(
 	}
 }
 
-// Take removes the waiting submits of a session, and passes them to f. These submits were never
+// Take removes the waiting submits of a session, and calls f for each. These submits were never
 // accepted.
 func (b *Backpressure[T]) Take(l *Link, f func(*sms.Message, T)) {
 	if !slices.ContainsFunc(b.waiting, func(w waiting[T]) bool { return w.link == l }) {

@@ -199,7 +199,7 @@ type Trouble struct {
 	Since  int64         // time of the first of consecutive failures with this reason; Unix nanoseconds
 	Down   int64         // since when no session is logged in, for whatever reason; 0: a session is logged in
 	At     int64         // time of the last failure
-	Rest   time.Duration // from At until the next attempt
+	Rest   time.Duration // time from At until the next attempt
 	Said   int64         // when the trouble was last logged
 	Times  int64         // failures since Said, which were not logged
 }

@@ -68,7 +68,7 @@ func (d *Delayed[T]) Next() int64 {
 	return first.at
 }
 
-// Take removes all answers of a session and passes them to f, in the order in which they
+// Take removes all answers of a session, and calls f for each, in the order in which they
 // were added.
 func (d *Delayed[T]) Take(l *Link, f func(T)) {
 	own := d.of[l]

@@ -6,7 +6,7 @@ import (
 )
 
 // Find searches the lane's waiting messages for these ids. It calls f for each message that it
-// finds, with the argument for Remove. It looks at every entry, so it is only for the few messages
+// finds; Remove needs the argument w. It looks at every entry, so it is only for the few messages
 // whose times are not known because the wall clock was set after they arrived.
 func (q *Queues) Find(ids map[uint64]bool, f func(s *Share, w queue.Waiting)) {
 	q.Shares(func(s *Share) {

@@ -64,7 +64,7 @@ func (l *Link) Late(now int64, sequence uint32) (u Unanswered, ok bool) {
 	return Unanswered{}, false
 }
 
-// Awaited records how long the answer took to a request that was not given up.
+// Awaited records how long the answer to a request took, unless the request was given up.
 func (l *Link) Awaited(took int64) {
 	if l.late.timeout == 0 {
 		return
@@ -97,7 +97,7 @@ func (l *Lane) AnsweredLate(link *Link, u Unanswered, a sms.Answer) {
 	if a.Code == sms.OK {
 		m.Origin.Tally.Sent.Add(1)
 	}
-	if a.Code == sms.OK && o.left != m { // the copy was made before the result of its attempt was recorded
+	if a.Code == sms.OK && o.left != m { // o.left was copied before the result of the attempt was recorded
 		as = o.left
 		as.Flags |= sms.Settled
 		as.Attempts, as.Losses, as.Throttles, as.Tried, as.Sends = m.Attempts, m.Losses, m.Throttles, m.Tried, m.Sends

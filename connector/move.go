@@ -48,9 +48,9 @@ func (l *Lane) hasFailed(now int64) bool {
 	return after > 0 && since != 0 && !l.isReachable() && (now-since >= after || l.policy.Process.Draining())
 }
 
-// Move removes messages that should not wait in this lane any longer, and passes them to
-// give with their shares of other lanes, where they are counted already. It reports
-// whether there may be more of them now. They are
+// Move removes messages that should not wait in this lane any longer. It calls give with each
+// message and the share of the other lane that takes the message, which already counts it. It
+// reports whether more messages may have to be moved now. It moves
 //
 //   - messages that are due in a lane that has failed, if their routes have another
 //     target that is up,
@@ -179,8 +179,8 @@ func (l *Lane) planLater(s *Share, left *int, now int64, empties bool, p *plan) 
 }
 
 // planDue plans the moves of a limited number of a share's due messages. The search may find the
-// first movable message behind messages that could not be moved. Then a target has come up
-// meanwhile, and the search starts again from the beginning, so that the messages leave in order.
+// first movable message behind messages that could not be moved. Then a target has come up during
+// the search, and the search starts again from the beginning, so that the messages leave in order.
 func (l *Lane) planDue(s *Share, left *int, now int64, empties bool, p *plan) (end bool) {
 	looked, moved, begins := false, false, false
 	inVain := s.queue.InVain() && !empties

@@ -332,8 +332,7 @@ func (q *Queues) pageTried(now int64) {
 	}
 }
 
-// pageOutTried releases the body of one message, unless the message has left or was tried again
-// meanwhile.
+// pageOutTried releases the body of one message, unless the message has left or was tried again.
 func (q *Queues) pageOutTried(now int64, t *tried) {
 	t.share.queue.Change(&t.key, func(e *queue.Entry) bool {
 		m := e.Message

@@ -71,7 +71,7 @@ func segmentsIn(dir string) ([]logfile.Segment, error) {
 	return append(segments, logfile.Segment{Path: filepath.Join(dir, fileName)}), err
 }
 
-// ReadAll passes the lines of all files of a directory to f, in order, one at a time. Numbers may begin again in them.
+// ReadAll calls f with the lines of all files of a directory, in order, one at a time. Numbers may begin again in them.
 func ReadAll(dir string, f func(line []byte) error) error {
 	segments, err := segmentsIn(dir)
 	if err != nil {
@@ -80,15 +80,15 @@ func ReadAll(dir string, f func(line []byte) error) error {
 	return readSegments(segments, f)
 }
 
-// Read passes the lines of a directory's files with numbers above after to f, in order, several whole lines at a time. Where
-// numbers have begun again, it passes those since then.
+// Read reads the files of a directory, and calls f with the events whose numbers are above after, in order, several whole lines
+// at a time. Where numbers have begun again, it calls f with the events since then.
 func Read(dir string, after uint64, f func(lines []byte) error) error {
 	segments, err := segmentsIn(dir)
 	if err != nil {
 		return err
 	}
 	first := len(segments) - 1
-	for ; first > 0; first-- { // a file begins with the number after the last one of the file before
+	for ; first > 0; first-- { // a file begins with the number after the last one of the previous file
 		number, err := firstNumber(segments[first])
 		if err != nil {
 			return err
@@ -128,7 +128,7 @@ func firstNumber(s logfile.Segment) (number uint64, err error) {
 	return number, err
 }
 
-// readLines passes the whole lines of a file to f. A missing file has no lines.
+// readLines calls f with whole lines of a file, several at a time. A missing file has no lines.
 func readLines(s logfile.Segment, f func(lines []byte) error) error {
 	file, err := s.Open()
 	if errors.Is(err, fs.ErrNotExist) {

@@ -63,7 +63,7 @@ func kindName(k sms.Kind) string {
 // nanoseconds by the wall clock; 0 means unknown.
 type Event struct {
 	Number uint64
-	ID     uint64 // of the message
+	ID     uint64 // id of the message
 	Kind   sms.Kind
 	State  State
 	Reason sms.Code
@@ -93,7 +93,7 @@ type Event struct {
 // back, or the balance has become low. At is by the wall clock.
 type BalanceEvent struct {
 	Number  uint64
-	ID      uint64 // of the message; 0: the balance is low
+	ID      uint64 // id of the message; 0: the balance is low
 	Account string
 	Network sms.Network
 	Refund  sms.Money

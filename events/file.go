@@ -22,7 +22,7 @@ import (
 const (
 	fileName = "events.log"  // being written
 	markName = "events.last" // number of the last event in rotated files
-	prefix   = `{"number":`  // of a line
+	prefix   = `{"number":`  // beginning of each line
 )
 
 // lockDir opens the directory, and keeps other gateways from writing to it.
@@ -75,7 +75,7 @@ func (w *Writer) writeMark(number uint64) error {
 type content struct {
 	good    int64  // octets up to the end of the last valid line
 	last    uint64 // number of the last valid line; 0: there is no valid line
-	highest uint64 // of all lines
+	highest uint64 // highest number of a line
 	rest    bool   // octets follow the last valid line
 	torn    bool   // the octets after the last valid line are an incomplete line
 	safe    int64  // octets up to the end of the last line that is certainly on the disk

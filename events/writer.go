@@ -54,8 +54,8 @@ type asked struct {
 
 // A Store is the source of events.
 type Store interface {
-	// Events passes committed events with numbers above after to f, and returns the last
-	// number.
+	// Events calls f for each committed event whose number is above after, and returns the number of
+	// the last one.
 	Events(after uint64, limit int, f func(number uint64, line []byte) error) (last uint64, err error)
 }
 
@@ -73,7 +73,7 @@ type Writer struct {
 	once   sync.Once     // Close
 
 	asked   asked
-	number  atomic.Uint64 // of the last event
+	number  atomic.Uint64 // number of the last event
 	synced  atomic.Uint64 // number of the last event that is synced to a file
 	written atomic.Int64
 	errors  atomic.Int64
@@ -353,7 +353,7 @@ func (w *Writer) read(limit int64) (last uint64, full bool, err error) {
 	return last, false, err
 }
 
-// errRemoved says that what was written is not safe.
+// errRemoved is the error after the removal of a file whose lines may not be safe on disk.
 var errRemoved = errors.New("the file was removed while it was being written")
 
 // sync syncs the file. Then the store drops the events that are in it.

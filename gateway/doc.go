@@ -1,7 +1,7 @@
 // Package gateway puts the rooms of a messaging gateway together: it starts, reloads and stops them. It knows no
 // protocol and no socket.
 //
-// What happens to messages is decided in the rooms below it, each of which imports only those before it:
+// What happens to messages is decided in the rooms below it. Each room imports only rooms that come before it here:
 //
 //	node      what all share: configuration, clocks, memory, a quiet log
 //	login     who may log in
@@ -9,8 +9,8 @@
 //	route     where a message goes
 //	convert   what its peers can read
 //	lists     which numbers are kept out
-//	receipts  what the SMSC says of it later
-//	settle    what becomes of it after an answer, and its end
+//	receipts  what the SMSC reports later
+//	settle    what happens after an answer, and the end
 //	intake    how it comes in
 //	operate   what clients and operators ask about it while it waits
 //	accept    the one way in: what follows the steps, until it is stored, answered and queued

@@ -9,7 +9,7 @@ import (
 	"pmg/stages/flow"
 )
 
-// An Engine moves the gateway's bytes: the pipeline, or that of a test.
+// An Engine moves the gateway's octets. It is the pipeline, or an engine of a test.
 type Engine interface {
 	keep.Engine
 	Service

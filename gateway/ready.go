@@ -61,7 +61,8 @@ func (g *Gateway) NotReady(e Engine) (missing []string) {
 }
 
 // Problems returns what an operator should check although the gateway is ready, each as a line. An
-// SMSC that is down is one of these, because it must not keep the traffic of the others away.
+// SMSC that is down is reported here. The gateway stays ready, so that the other SMSCs keep their
+// traffic.
 func (g *Gateway) Problems() []string {
 	all, routes := g.deadRoutes()
 	if len(all) == routes { // NotReady reports this case

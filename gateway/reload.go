@@ -32,7 +32,7 @@ func (g *Gateway) Reload(wanted *config.Config, e Service) (Changed, error) {
 	changed := Changed{Options: g.Node.Config().Diff(wanted)}
 	cfg := wanted.LiveFrom(g.Node.Config())
 	if err := cfg.Check(); err != nil {
-		return Changed{}, fmt.Errorf("cannot reload; it takes a restart, because some options that changed need one: %w", err)
+		return Changed{}, fmt.Errorf("cannot reload, because some changed options need a restart of the gateway: %w", err)
 	}
 	files, err := g.renewed(cfg)
 	if err != nil {

@@ -17,7 +17,7 @@ type courier interface {
 	Close()
 }
 
-// reach begins to carry the messages of a connector.
+// reach begins to deliver the messages of a connector.
 func (x *Engine) reach(c *connector.Connector) (err error) {
 	var v courier
 	if c.Config().Transport() == config.Nowhere {

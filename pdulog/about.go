@@ -12,8 +12,8 @@ import (
 
 // About holds the fields of a line that follow its PDU.
 type About struct {
-	ID      uint64 // of the message that the PDU is about; 0: none
-	Account string // of the client; empty: none
+	ID      uint64 // id of the message that the PDU is about; 0: none
+	Account string // account of the client; empty: none
 	Refusal sms.Refusal
 
 	Pressing bool // the session continues although many of its PDUs are refused, so that its lines are limited

@@ -17,7 +17,7 @@ import (
 // A Decoder reads lines as PDUs of their protocols. It is not safe for concurrent use.
 type Decoder struct {
 	lookup func(command string) (protocols.Driver, error)
-	known  map[string]*codec // by command
+	known  map[string]*codec // codecs, by command
 	buf    []byte
 	line   []byte // without texts
 }

@@ -30,12 +30,12 @@ type File struct {
 	w    *writer
 
 	text bool      // message texts are written
-	hash *textHash // in the place of texts; nil: nothing is
+	hash *textHash // hash that is written in place of texts; nil: none is
 	wait int64     // how long a line may wait before the writer is woken
 
 	head    head
 	buf     []byte // the chunk that is being filled, which contains only whole lines
-	lines   uint64 // in buf
+	lines   uint64 // number of lines in buf
 	waiting bool   // the writer was not yet woken for lines in buf
 	first   int64  // time of the oldest of the lines for which the writer was not woken
 	retryAt int64  // buf found no room; Flush tries again then
@@ -44,7 +44,7 @@ type File struct {
 	complainAt int64
 
 	written, lost, errors atomic.Uint64
-	released              atomic.Bool // by Retire or Close
+	released              atomic.Bool // Retire or Close was called
 	closed                bool
 	strangers             strangers // limits the lines of sessions that are not logged in
 	pressing              strangers // limits the lines of sessions that continue although they are refused

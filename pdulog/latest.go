@@ -13,7 +13,7 @@ import (
 // A heads counts the messages of a search, by the lines that show that they exist.
 type heads struct {
 	most  int
-	ids   map[string]bool // of lines that name a message
+	ids   map[string]bool // ids in lines that name a message
 	came  int             // requests that brought a message, of which no line yet has the id
 	peers map[string]bool // ids that SMSCs' receipts name, with the connector
 	told  map[string]bool // ids that receipts to clients name

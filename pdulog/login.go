@@ -14,7 +14,7 @@ const (
 
 // A Login finds the standing of one session from its logged PDUs. The session's own state
 // cannot be used: when a PDU is logged, the session may not have handled an earlier login
-// yet, or may have ended meanwhile. The zero value is a session without a login. A Login
+// yet, or may have ended already. The zero value is a session without a login. A Login
 // belongs to the goroutine that logs the session's PDUs.
 type Login struct {
 	standing Standing
@@ -45,7 +45,7 @@ const maxEarlyLine = 1024
 
 // append appends a PDU, without the parts that must not be shown. Octets of a stranger may
 // be a misplaced password. A valid message after a login is not one, because clients need
-// not wait for the answer to their login.
+// not wait for the answer to the login.
 func (s Standing) append(b []byte, p protocols.PDU, texts bool) []byte {
 	if s != LoggingIn || !texts {
 		return p.AppendLog(b, s == LoggedIn && texts)

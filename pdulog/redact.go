@@ -52,7 +52,8 @@ func (r *Redaction) hides(field, name, value []byte, national bool) bool {
 	return err == nil && len(octets) > 0 && (r.Of.IsIn(octets) || isPackedIn(octets, r.Of) || isPackedIn(octets[1:], r.Of))
 }
 
-// isPackedIn is IsIn for octets that may pack characters of seven bits, such as an OAdC of UCP after its length.
+// isPackedIn reports whether the subject occurs in octets that hold packed septets, such as an OAdC of UCP behind
+// the octet with the length.
 func isPackedIn(octets []byte, of Subject) bool {
 	return of.IsIn(charset.AppendUnpacked(nil, octets, 0, 8*len(octets)/7))
 }

@@ -7,7 +7,7 @@ import "time"
 // connections without a login does not displace older lines from the files.
 type strangers struct {
 	second int64 // the second for which lines are counted
-	octets int   // of the lines in that second
+	octets int   // octets of the lines in that second
 }
 
 // strangerOctets is how many octets a file takes from strangers per second. It is enough for

@@ -47,7 +47,7 @@ type Row struct {
 	Command    string          `json:"command"`
 	Count      int             `json:"count"`
 	Status     map[string]int  `json:"status,omitempty"`  // number of answers by name or number of the status
-	Latency    *LatencySummary `json:"latency,omitempty"` // of requests
+	Latency    *LatencySummary `json:"latency,omitempty"` // time from requests to answers
 	Open       int             `json:"open,omitempty"`    // requests without an answer in the log
 	unanswered int             // requests in Open whose sequence was used again
 	times      *hdrhistogram.Histogram

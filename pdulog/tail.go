@@ -28,7 +28,7 @@ type tail struct {
 	unpack  io.Closer // reader of a compressed file
 	stamp   string    // time stamp of the file; empty: the file is the one being written
 	r       *bufio.Reader
-	offset  int64 // of the next line in a plain file
+	offset  int64 // position of the next line in a plain file
 	skip    bool  // reading began in the middle of a line, the rest of which is skipped
 	drained bool  // the file was renamed, and is read to its end for the last time
 	long    []byte
@@ -260,7 +260,7 @@ func (t *tail) stopAfter(until time.Time) {
 	}
 }
 
-// back moves a tail that has not begun forward to a position with at least n matching lines after it, so that
+// back moves a tail from which nothing was read to a position with at least n matching lines after it, so that
 // the last n lines are found without reading all files.
 func (t *tail) back(n int, match func(line []byte) bool) error {
 	segments, err := t.later()
@@ -285,8 +285,8 @@ func (t *tail) back(n int, match func(line []byte) bool) error {
 	return nil
 }
 
-// near moves a tail that has not begun forward to a place with no more than so many octets after it. It goes into no compressed
-// file, because there it would have to read from the beginning.
+// near moves a tail from which nothing was read to a place with no more than so many octets after it. The place is not within a
+// compressed file, because near would have to read that from the beginning.
 func (t *tail) near(octets int64) error {
 	segments, err := t.later()
 	if err != nil {

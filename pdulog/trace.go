@@ -90,7 +90,7 @@ type tracer struct {
 	since time.Time // no line before this time is about one of the messages
 	fresh []logfile.Key
 	asked map[uint64][]logfile.Key // all keys that were ever in fresh
-	keys  []uint64                 // of a line
+	keys  []uint64                 // keys of the present line
 	pool  []*tracedLine            // lines with a wanted key that are not known to be about one of the messages
 	size  int                      // octets of all lines that were ever in pool
 
@@ -102,7 +102,7 @@ type tracer struct {
 
 	found  map[string]*tracedLine
 	pairs  map[uint64][]*pairing
-	octets int // of the lines found
+	octets int // octets of the lines found
 }
 
 // A place is the position of a line among the lines of its connector.

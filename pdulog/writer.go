@@ -33,8 +33,8 @@ type chunk struct {
 }
 
 // A writer is one file on disk, with the chunks that wait for it and the goroutine that
-// writes them. Only that goroutine (run), that of file and the first Dir.Open call the disk,
-// and none of them holds mu meanwhile.
+// writes them. Only this goroutine (run), the goroutine of the field file and the first Dir.Open
+// access the disk, and none of them holds mu while it does.
 type writer struct {
 	dir    *Dir
 	name   string
@@ -121,7 +121,7 @@ func (w *writer) put(c chunk, wake bool) (next []byte, ok bool) {
 	return next, true
 }
 
-// closeFile begins a new file for the callers that wait for it, after the lines that were passed to the writer before.
+// closeFile begins a new file for the callers that wait for one, after all lines that the writer got earlier.
 func (w *writer) closeFile(err error) {
 	w.mu.Lock()
 	closes := w.closes

@@ -42,7 +42,7 @@ type Message struct {
 	// ID is, for Send and Result, the id in logs and events; for Receipt the id, as the client knows it, of the
 	// message that the receipt is about.
 	ID    string `json:"id,omitempty" expr:"id"`
-	Part  int    `json:"part,omitempty" expr:"part"`   // of Send and Result, from 1
+	Part  int    `json:"part,omitempty" expr:"part"`   // hooks Send and Result: number of the part, from 1
 	Parts int    `json:"parts,omitempty" expr:"parts"` // Send, Result: number of parts, if the gateway has split the message
 	State string `json:"state,omitempty" expr:"state"` // Result: state as in events; Receipt: name of the sms.State
 	Error string `json:"error,omitempty" expr:"error"` // Result: reason as in events; Receipt: as the client gets it
@@ -57,7 +57,7 @@ type Message struct {
 // A Quick plugin decides without waiting, mostly in less time than it takes to pass a message to another goroutine.
 type Quick interface {
 	Plugin
-	// Try is Ask for callers that may not wait. It reports false if the answer would take longer.
+	// Try asks the plugin for a caller that may not wait. It reports false if the answer would make the caller wait.
 	Try(m *Message) (v Verdict, done bool, err error)
 }
 

@@ -86,10 +86,10 @@ func (p *Pool) Try(m *Message) (Decision, bool) {
 }
 
 // Ask asks the plugin. Without an answer OnFailure decides. Without a place the message is refused with a temporary error,
-// whatever OnFailure is: it must not pass unchecked because its account sends too much, and the plugin is not at fault.
+// whatever OnFailure is. The plugin is not at fault, and a message must not pass unchecked because its account sends too much.
 func (p *Pool) Ask(m *Message) Decision { return p.AskFor(cmp.Or(m.Account, m.Connector), m) }
 
-// AskFor is Ask for an owner, usually an account. Waiting questions are taken from the owners in turn.
+// AskFor asks about a message in the name of an owner, usually an account. Waiting questions are taken from the owners in turn.
 func (p *Pool) AskFor(owner string, m *Message) Decision { return p.decision(p.ask(owner, m)) }
 
 // decision counts the outcome of a question, and returns the decision.

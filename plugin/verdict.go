@@ -37,8 +37,8 @@ func Statuses() (names []string) {
 type Verdict struct {
 	Do     string    `json:"do,omitempty"`
 	Status string    `json:"status,omitempty"` // Refuse: one of Statuses; "": rejected
-	Until  time.Time `json:"until,omitzero"`   // with Delay
-	Why    string    `json:"why,omitempty"`    // for the sender, the log and the operator
+	Until  time.Time `json:"until,omitzero"`   // time to which Delay delays
+	Why    string    `json:"why,omitempty"`    // reason, for the sender, the log and the operator
 
 	// Changes of the message; nil: unchanged.
 	From *string `json:"from,omitempty"` // an international number begins with '+'
@@ -121,7 +121,7 @@ func (v *Verdict) checkAt(hook string) error {
 	case hook == Receipt && v.Do == Hold:
 		return errors.New("its verdict is hold, which there is not for a receipt")
 	case hook == Receipt && v.Network != "":
-		return errors.New("it changes the network of a receipt, which is that of its message")
+		return errors.New("it changes the network of a receipt, which is the network of the message that was sent")
 	case hook == Receipt && v.Text != nil:
 		return errors.New("it changes the text of a receipt")
 	case hook == Login && (v.Do == Delay || v.Do == Hold):
@@ -131,7 +131,7 @@ func (v *Verdict) checkAt(hook string) error {
 	case hook == Network && v.Do == Delay:
 		return errors.New("its verdict is delay, which is not possible at the hook network")
 	case hook == Network && (v.From != nil || v.To != nil || len(v.Tags) > 0 || v.Text != nil):
-		return errors.New("it changes a field other than network, which alone is possible at the hook network")
+		return errors.New("it changes a field other than network: at the hook network only network can be changed")
 	case hook != Network && (v.RoutingNumber != "" || v.Keep != 0):
 		return errors.New("it has a routing_number or keep, which are possible only at the hook network")
 	}

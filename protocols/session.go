@@ -28,9 +28,9 @@ type SessionOptions struct {
 	Anonymous       bool   // with Accepted: the peer need not log in, if the protocol has no other need for that
 	SystemID        string // client: account for the login
 	Password        string // client: password for the login
-	BindTimeout     int64  // from the connection to the end of the login
+	BindTimeout     int64  // limit from the connection to the end of the login
 	EnquireInterval int64  // silence after which the session enquires whether the peer is alive
-	ResponseTimeout int64  // for answers to the session's own requests
+	ResponseTimeout int64  // limit for answers to the session's own requests
 	Payload         bool   // texts that are too long for one short message are sent in the protocol's field for long texts
 	KeepPayload     bool   // texts that came in the protocol's field for long texts are sent in that field
 	IdleMax         int64  // time without a message after which the session logs out
@@ -96,7 +96,7 @@ func (b BindType) String() string {
 	return [...]string{"none", "transmitter", "receiver", "transceiver"}[b&3]
 }
 
-// Kind says how the configuration has a bind type.
+// Kind implements option.Word: the configuration has a bind type as a word.
 func (BindType) Kind() string { return "word" }
 
 // UnmarshalText implements encoding.TextUnmarshaler.

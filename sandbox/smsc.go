@@ -134,7 +134,7 @@ func (s *SMSC) take(slot *connector.Slot, m *sms.Message) (a sms.Answer) {
 	return a
 }
 
-// idPrefix begins the ids of all messages that the SMSC has taken.
+// idPrefix is the beginning of the ids of all messages that the SMSC has accepted.
 const idPrefix = "test-"
 
 // peerID returns the SMSC's id of a message, which stays the same if the message is sent again.

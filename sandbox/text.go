@@ -5,7 +5,7 @@ import (
 	"pmg/sms"
 )
 
-// A Text is a text that a mobile would show, or one that failed to reach it.
+// A Text is a text that a mobile would show, or a text that did not reach the mobile.
 type Text struct {
 	ID          uint64 // id that all parts of a long text share
 	Part, Parts uint8  // with Parts > 1, the text is part number Part, from 0

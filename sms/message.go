@@ -18,8 +18,8 @@ type Kind uint8
 
 // The kinds of message.
 const (
-	Submit  Kind = iota // from a client towards a mobile
-	MO                  // from a mobile towards a client
+	Submit  Kind = iota // a message from a client towards a mobile
+	MO                  // a message from a mobile towards a client
 	Receipt             // a delivery receipt or an intermediate notification
 )
 

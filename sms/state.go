@@ -6,17 +6,17 @@ type State uint8
 
 // The states.
 const (
-	NoState            State = 0  // not reported
+	NoState            State = 0  // no state was reported
 	StateScheduled     State = 1  // the message waits for its delivery time
 	StateEnroute       State = 2  // the message is on its way
-	StateDelivered     State = 3  // at the mobile
+	StateDelivered     State = 3  // the message is at the mobile
 	StateExpired       State = 4  // the message's validity ended
-	StateDeleted       State = 5  // cancelled
-	StateUndeliverable State = 6  // cannot be delivered
-	StateAccepted      State = 7  // read on behalf of the subscriber; many SMSCs mean that the network took the message
-	StateUnknown       State = 8  // not known
-	StateRejected      State = 9  // refused
-	StateSkipped       State = 10 // accepted, but left out, as in a broadcast
+	StateDeleted       State = 5  // the message was cancelled
+	StateUndeliverable State = 6  // the message cannot be delivered
+	StateAccepted      State = 7  // the message was read on behalf of the subscriber; many SMSCs mean: accepted by the network
+	StateUnknown       State = 8  // the state is not known
+	StateRejected      State = 9  // the message was refused
+	StateSkipped       State = 10 // the message was accepted, but not sent, as in a broadcast
 	states             State = 11
 )
 

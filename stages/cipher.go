@@ -15,7 +15,7 @@ import (
 
 // cipherer decrypts what the reader has read and encrypts what the pdu builder has built, for the sessions of
 // connectors with tls. The other sessions' octets do not pass it. It owns the TLS of each session (cipher.Conn), and
-// what waits for its handshake.
+// the octets that wait for the end of a handshake.
 //
 // The handshake of a session is cut into turns: each uses the octets that have come, on another goroutine,
 // because its signatures take long. Few turns run at the same time, those of HTTPS among them, so that a storm of handshakes

@@ -12,7 +12,7 @@ import (
 // A Kind is the kind of a job.
 type Kind uint8
 
-// The kinds of job, and which stages send them to which.
+// The kinds of job, each with the stages that send it and the stages that receive it.
 const (
 	Listen       Kind = iota // gateway → listener: a connector's listening sockets
 	Unlisten                 // gateway → listener: stop accepting for a connector

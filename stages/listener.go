@@ -21,7 +21,7 @@ type listener struct {
 	*Deps
 	poller  *poll.Poller
 	sockets map[int]*listening
-	proxied map[int]*proxied // by descriptor
+	proxied map[int]*proxied // connections of proxies, by descriptor
 	starved bool             // accepting stopped because no file descriptor is free
 	buf     [proxyheader.MaxHeader]byte
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // A proxied connection is one that a proxy has opened, and whose PROXY header is not whole yet. Its session
-// begins behind the header, with the address of the client, so that nothing else sees that of the proxy.
+// begins behind the header, with the address of the client, so that the other stages never see the proxy's address.
 //
 //	accepted ──header──► whole ──► session
 //	   └── cut, malformed, not whole in time, no longer listening ──► closed
@@ -117,7 +117,7 @@ func (l *listener) expire(now int64) (next time.Duration) {
 		left := time.Duration(p.until - now)
 		if left <= 0 {
 			limit := time.Duration(p.until - p.opened)
-			l.drop(p, fmt.Errorf("%d octets of it have come in %v", len(p.header), limit))
+			l.drop(p, fmt.Errorf("only %d octets have come in %v", len(p.header), limit))
 		} else if next == 0 || left < next {
 			next = left
 		}

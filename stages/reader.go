@@ -12,13 +12,13 @@ import (
 	"pmg/stages/flow"
 )
 
-// reader waits for data on all sockets and reads the data. Only the reader ends sessions: it
-// removes the socket from its poller, and sends Over after all octets that it has read. The job
-// with Over holds the reader's own reference to the handle. The reader owns the poller of the
-// sockets.
+// reader waits for data on all sockets and reads the data. It owns the poller of the sockets. Only
+// the reader ends sessions: it removes the socket from the poller, and sends a job of kind Over to
+// the later stages, behind the jobs with the session's last octets. The job takes over the
+// reader's reference to the session's handle.
 //
-// The reader does not read a session whose gate is shut. While too many jobs are alive, it reads no
-// clients. It still reads SMSCs, because their answers make room.
+// The reader does not read from a session whose gate is shut. While too many jobs are alive, it
+// does not read from clients. It still reads from SMSCs, because answers of SMSCs end jobs.
 type reader struct {
 	*Deps
 	poller  *poll.Poller

@@ -330,7 +330,7 @@ func (w *writer) commit(b *Batch) (err error) {
 	return nil
 }
 
-// askAlone calls ask for a caller that has not filled pebble's batch.
+// askAlone calls the function ask for a caller that has not filled pebble's batch.
 func (w *writer) askAlone(r request) error {
 	w.writing.Lock()
 	defer w.writing.Unlock()
@@ -370,7 +370,7 @@ func (w *writer) do(b *Batch, o op, movedID uint64) error {
 			return nil
 		}
 		w.key = appendKey(w.key[:0], keyMessage, o.id)
-		// neither sized nor single: pebble panics where it finds damage behind those, and formats an event for each wrong size
+		// no sized or single delete: behind these, pebble panics at damage, and formats an event for each wrong size
 		if err := t.Delete(w.key, nil); err != nil || !w.summary.states.maybe(o.id) {
 			return err
 		}

@@ -12,8 +12,8 @@ import (
 
 // An Eraser is a store from which single notes are removed for good.
 type Eraser interface {
-	// EachNote passes all notes of one moment to f. It stops when f returns an error. f may change them
-	// with Batch.Note and Batch.Erase.
+	// EachNote calls f for each note that exists at the call. It stops when f returns an error. f may
+	// change the notes with Batch.Note and Batch.Erase.
 	EachNote(ctx context.Context, f func(*Note) error) error
 	// IsStill reports whether a note is unchanged since it was passed.
 	IsStill(*Note) (bool, error)

@@ -240,7 +240,7 @@ func (g *guard) Remove(name string) error {
 	return g.FS.Remove(name)
 }
 
-// opened ends the opening: it removes what pebble has removed meanwhile.
+// opened ends the opening. It removes the files whose removal by pebble was put off until now.
 func (g *guard) opened() {
 	g.fault.opening.Store(false)
 	g.mu.Lock()

@@ -15,12 +15,13 @@ import (
 // A Lister is a store that can list all messages in the order of their ids. A store that is not
 // durable is not a Lister, because its messages are only in lanes.
 type Lister interface {
-	// List passes messages to f in descending order of their ids, beginning with the highest id below
-	// below, or with the highest id if below is 0. For a stored message it passes the entry. For other
-	// messages it passes the note of the kind whose key is the id in eight octets; of several notes it
-	// passes the one of the latest day. Notes of days before since are ignored. List stops after limit
-	// ids and returns the last id, or 0 if there are no more. The result reflects one moment. f may use
-	// a Listed only until f returns. An error of f ends the list and is returned.
+	// List calls f for messages in descending order of the ids. It begins with the highest id that is
+	// lower than the argument below, or with the highest of all if that is 0. For a stored message it
+	// passes the entry. For other messages it passes the note of the kind whose key is the id in eight
+	// octets; of several notes it passes the one of the latest day. Notes of days before the day since
+	// are ignored. List stops after limit ids and returns the last id, or 0 if there are no more. The
+	// result reflects one moment. f may use a Listed only until f returns. An error of f ends the list
+	// and is returned.
 	List(kind Kind, below uint64, since uint32, limit int, f func(*Listed) error) (last uint64, err error)
 }
 
@@ -50,8 +51,8 @@ type walker interface {
 // A cursor is a walker and the id at its position. The id is 0 if the walker is at no id.
 type cursor struct {
 	walker
-	messages *pebble.Iterator // the walker, over messages; nil: it is over notes
-	notes    *notes.Cursor    // the walker, over notes of a day; nil: it is over messages
+	messages *pebble.Iterator // the walker as a cursor over messages; nil: it is one over notes
+	notes    *notes.Cursor    // the walker as a cursor over the notes of a day; nil: it is one over messages
 	day      uint32
 	prefix   int // octets of a key in front of the id
 	id       uint64
@@ -127,7 +128,7 @@ func (l *listing) close() {
 	_ = l.view.Close()
 }
 
-// walk passes the ids at the cursors to f, the highest first. It returns the last id, or 0 if there
+// walk calls f for each id at the cursors, the highest first. It returns the last id, or 0 if there
 // are no more.
 func (l *listing) walk(limit int, f func(*Listed) error) (last uint64, err error) {
 	for ; ; limit-- {

@@ -11,12 +11,12 @@ import (
 // fields, which keeps the many records small.
 const (
 	mappingOfPeer    = 1
-	mappingWithWay   = 2 // with the way to the peer
-	mappingSubmitted = 3 // with the message as the client submitted it, and optionally the way to the peer
-	mappingContext   = 4 // with a context, and optionally the fields above
+	mappingWithWay   = 2 // the mapping has the way to the peer
+	mappingSubmitted = 3 // the mapping has the message as the client submitted it, and optionally the way to the peer
+	mappingContext   = 4 // the mapping has a context, and optionally the fields above
 	mappingElsewhere = 5 // our id only: the mapping is in the note of KindEnded with this id
-	mappingNetwork   = 6 // with a network, and optionally the fields above
-	mappingPriced    = 7 // with a price, and optionally the fields above
+	mappingNetwork   = 6 // the mapping has a network, and optionally the fields above
+	mappingPriced    = 7 // the mapping has a price, and optionally the fields above
 )
 
 // A Mapping is stored under a peer's id of a message. It holds all data that the gateway needs to

@@ -314,7 +314,7 @@ func (s *durable) load() error {
 	return err
 }
 
-var errNoFormat = errors.New("it has no format: a part of it is missing, or it was not written by pmg")
+var errNoFormat = errors.New("it has no format: a part of the store is missing, or pmg did not write it")
 
 // loadFormat checks the format of the store. It writes the current format to a store that is empty
 // or has an earlier format.

@@ -287,8 +287,8 @@ func (r *reader) Events(after uint64, limit int, f func(number uint64, line []by
 	return after, nil
 }
 
-// movedEvents passes events with numbers above after and below before to f. It returns the number
-// of the last passed event, and how many were passed.
+// movedEvents calls f for each event whose number is above after and below before. It returns the
+// number of the last one, and how many there were.
 func (r *reader) movedEvents(
 	after, before uint64, limit int, f func(number uint64, line []byte) error,
 ) (last uint64, n int, err error) {

@@ -7,10 +7,10 @@ import "pmg/sms"
 // version octet.
 const (
 	recordVersion   = 2
-	recordSubmitted = 3 // with the message as the client submitted it
-	recordTagged    = 4 // with the submitted message, and with tags
-	recordNetwork   = 5 // with a network, and optionally the fields above
-	recordPriced    = 6 // with a price, and optionally the fields above
+	recordSubmitted = 3 // the record has the message as the client submitted it
+	recordTagged    = 4 // the record has the submitted message, and tags
+	recordNetwork   = 5 // the record has a network, and optionally the fields above
+	recordPriced    = 6 // the record has a price, and optionally the fields above
 	recordLast      = recordPriced
 	stateVersion    = 3
 )

@@ -36,7 +36,9 @@ func (s *durable) damaged(err error, applied journal.Seq) error {
 		return err
 	}
 	if d.First == applied+1 { // a manifest that has lost its end does not name the latest tables
-		err = fmt.Errorf("%w, or %s, which says that the tables have those up to %d, has lost its end", err, s.manifest, applied)
+		err = fmt.Errorf(
+			"%w; or the end of %s is lost, which says that the tables have the records up to %d", err, s.manifest, applied,
+		)
 	}
 	return fmt.Errorf("%w: %w", ErrDamaged, err)
 }

@@ -17,7 +17,7 @@ var sealKey = []byte("key")
 
 // ErrKey is the error if a store is encrypted with a key that was not given.
 var ErrKey = errors.New(
-	"its messages are encrypted, and store.key_file has not the key: name the file with it, or the one of before in " +
+	"its messages are encrypted, and store.key_file has not the key: name the file with the key, or name the earlier file in " +
 		"store.old_key_file",
 )
 

@@ -49,19 +49,20 @@ type Index interface {
 	LastID() uint64
 	// Get reads a message into e. It returns false if there is no message with this id.
 	Get(id uint64, e *Entry) (bool, error)
-	// Scan passes messages to f in the order of their ids, beginning with the first id that is from or
-	// higher. It stops after limit messages. next is the id with which to continue, or 0 if there are
-	// no more messages. f may use the entry only until f returns. Messages whose commit has not
-	// returned yet may be among the passed ones.
+	// Scan calls f for messages in the order of the ids, beginning with the first id that is not lower
+	// than the argument from. It stops after limit messages. next is the id with which to continue, or
+	// 0 if there are no more messages. f may use the entry only until f returns. Messages whose commit
+	// has not returned yet may be among the passed ones.
 	Scan(from uint64, limit int, f func(*Entry) error) (next uint64, err error)
 	// Lookup returns the value of a note. If the key has notes of several days, it returns the one of
 	// the latest day. ok is false if there is no note.
 	Lookup(kind Kind, key []byte) (value []byte, ok bool, err error)
-	// Notes passes up to limit notes of a kind to f, sorted by day and then by key. Notes with keys
-	// below from are left out. A key with notes of several days may be passed once for each day. An
-	// error of f ends the call and is returned. f may use the octets only until f returns.
+	// Notes calls f for at most limit notes of a kind, sorted by day and then by key. Notes whose keys
+	// are lower than the argument from are left out. A key with notes of several days may be passed once
+	// for each day. An error of f ends the call and is returned. f may use the octets only until f
+	// returns.
 	Notes(kind Kind, from []byte, limit int, f func(key, value []byte) error) error
-	// Events passes up to limit events with numbers above after to f, in their order. last is the
+	// Events calls f for at most limit events whose numbers are above after, in order. last is the
 	// number of the last one, or after if there are none. Only events whose commit has returned are
 	// passed. f may use the line only until f returns.
 	Events(after uint64, limit int, f func(number uint64, line []byte) error) (last uint64, err error)

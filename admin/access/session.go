@@ -56,7 +56,7 @@ type Sessions struct {
 	nobody func() []byte // the hash for unknown names, so that the duration does not reveal which names exist
 
 	mu     sync.Mutex
-	failed map[string]failures // by address
+	failed map[string]failures // failed logins, by address
 }
 
 // NewSessions returns the sessions of the users that the function users returns. Users of the OpenID provider stay logged in

@@ -271,7 +271,7 @@ func TestRefused(t *testing.T) {
 	r.ask("GET /accounts", "", 200, `{"accounts":[{"name":"main","defined":`)
 	r.ask("GET /changes", "", 200, `{"changes":[]}`)
 	r.fail = errors.New("it cannot listen")
-	r.ask("PUT /accounts/acme", `{"password": "x"}`, 500, "it is as it was: it cannot listen")
+	r.ask("PUT /accounts/acme", `{"password": "x"}`, 500, "which stays unchanged: it cannot listen")
 	if r.read(acme) != "" {
 		t.Error("a change that cannot be put in force is kept")
 	}

@@ -108,8 +108,8 @@ func (g *growth) usual(what, name string) (rate float64, known bool) {
 	return float64(g.then[counted{what, name}]) / g.before, true
 }
 
-// share returns the growth of a counter as a share of its growth and another's, if the first grows by at least a tenth a
-// second.
+// share returns the growth of the counter what, divided by the growth of both counters together. It returns 0 if the counter
+// what grows by a tenth a second or less.
 func (g *growth) share(name, what, other string) float64 {
 	n := g.rate(what, name)
 	if n <= 0.1 {

@@ -16,8 +16,8 @@ func (p *page) isSearch() bool {
 	return strings.HasPrefix(p.Name, "messages") || p.Name == "statistics"
 }
 
-// before is the time before a message's first known event from which its story is searched, because the line of a request may
-// be older than that of its answer.
+// before is how long before a message's first known event the search for its story begins, because the line of a request may
+// be older than the line of the answer.
 const before = 10 * time.Minute
 
 // A messagesPage is the model of the page that finds messages.

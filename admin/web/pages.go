@@ -277,7 +277,7 @@ func (l *lists) plugins(r *http.Request) any {
 type state struct {
 	Status       *admin.Status
 	Ready        string
-	Octets, Free string // of the store
+	Octets, Free string // octets that the store takes, and free octets on the disk
 }
 
 func (l *lists) gateway(*http.Request) any {

@@ -85,7 +85,7 @@ func (s *site) cells(p *page, r *http.Request) (map[string]string, error) {
 	return v.cells, s.Run(p.Template(), v)
 }
 
-// events returns the event for the cells that differ from before; before nil: all cells.
+// events returns the event with the cells that differ from the cells before, or with all cells if before is nil.
 func events(before, cells map[string]string) string {
 	changed := map[string]string{}
 	same := before == nil || len(before) == len(cells)

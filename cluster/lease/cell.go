@@ -20,4 +20,4 @@ type Cell interface {
 }
 
 // ErrChanged is the error of an update whose cell has another version than the one expected.
-var ErrChanged = errors.New("the cell has changed meanwhile")
+var ErrChanged = errors.New("another node has changed the cell")

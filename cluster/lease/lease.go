@@ -26,11 +26,11 @@
 // A process may be stopped between Holds and the system call that sends; then that one call is late. A writer asks Holds directly
 // before each system call, so no other call follows.
 //
-// The monotonic clock of a virtual machine may stand while its host has stopped it. Then it may send what it has until its next
-// heartbeat is refused. Epochs show what of this counts.
+// The monotonic clock of a virtual machine may stand while the host has stopped the machine. Then the process may send what it
+// has until the next heartbeat is refused. The epochs show which of it counts.
 //
 // A cell that was deleted, or set back to an earlier state, has lower versions, which look stale. Nobody owns the work until the
-// processes are started anew, and the epochs may repeat.
+// processes are restarted, and the epochs may repeat.
 //
 // # Start reading
 //

@@ -13,10 +13,10 @@ func TestConfigurationIsFound(t *testing.T) {
 	t.Chdir(dir)
 	t.Setenv("PMG_CONFIG", "")
 	for want, args := range map[string][]string{
-		"do not exist; use -c FILE or --address HOST:PORT":                            {"status"},
-		"do not exist; use -c FILE, --address HOST:PORT or --store DIRECTORY":         {"queue", "sums"},
+		"do not exist; use -c FILE; or give --address HOST:PORT":                      {"status"},
+		"do not exist; use -c FILE; or give --address HOST:PORT or --store DIRECTORY": {"queue", "sums"},
 		"do not exist; use -c FILE":                                                   {"config", "check"},
-		"do not exist; use -c FILE, or give the directory of the pdu logs with --dir": {"trace", "1"},
+		"do not exist; use -c FILE; or give the directory of the pdu logs with --dir": {"trace", "1"},
 		"do not exist; use -c FILE; \"pmg config init -c pmg.yaml\" writes a star":    {"serve"},
 	} {
 		if err := runPMG(new(bytes.Buffer), args...); err == nil || !strings.Contains(err.Error(), "no configuration: ./pmg.yaml and /etc/pmg/pmg.yaml "+want) {

@@ -140,7 +140,7 @@ func (l *logFlags) checkLogsExist(stderr io.Writer) error {
 	}
 	for _, c := range l.connectors {
 		if len(existing) > 0 && !slices.Contains(existing, c) {
-			err = fmt.Errorf("no pdu log of connector %s in %s: there are %s", c, l.dir, strings.Join(existing, ", "))
+			err = fmt.Errorf("no pdu log of connector %s in %s; there are logs of: %s", c, l.dir, strings.Join(existing, ", "))
 		}
 	}
 	if err != nil && l.follow {

@@ -28,7 +28,7 @@ func logDirectory(file string, named bool) (string, error) {
 		return config.Default().PDULog.Dir, nil
 	}
 	if ask.IsNone(err) {
-		return "", fmt.Errorf("%w, or give the directory of the pdu logs with --dir", err)
+		return "", fmt.Errorf("%w; or give the directory of the pdu logs with --dir", err)
 	}
 	if err != nil {
 		return "", fmt.Errorf("cannot find the directory of the pdu logs: %w; --dir names it without a configuration", err)

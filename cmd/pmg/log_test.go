@@ -201,7 +201,7 @@ func TestLogErrors(t *testing.T) {
 	}
 	f("is pdulog.enabled set", "--dir", filepath.Join(dir, "none"))
 	f("is pdulog.enabled set", "--dir", t.TempDir())
-	f("there are clients, operator", "--dir", dir, "--connector", "client")
+	f("there are logs of: clients, operator", "--dir", dir, "--connector", "client")
 	f("use an age", "--dir", dir, "--since", "yesterday")
 	f("is not before", "--dir", dir, "--since", "1h", "--until", "2h")
 	// U14: a mistyped name is an error, because otherwise it would select no lines.

@@ -67,7 +67,7 @@ hooks: [{at: send, plugin: rules}, {at: result, plugin: service}]
 		{"rules", `{"hook": "receipt", "state": "delivered"}`, `"until": `},
 		{"rules", `{"hook": "login", "protocol": "smpp"}`, `which is not possible for a login; on_failure is refuse`},
 		{"service", `{"hook": "result", "id": "17", "state": "sent", "connector": "operator"}`, `{}`},
-		{"rules", `{"hook": "sent"}`, `hook "sent": there are accept, mo, send, result, receipt, login`},
+		{"rules", `{"hook": "sent"}`, `no hook "sent"; the hooks are: accept, mo, send, result, receipt, login`},
 	} {
 		out, err := askPluginOf(t, config, c.message, "plugin", "test", c.name)
 		if err != nil {
@@ -92,7 +92,7 @@ func TestPluginCommand(t *testing.T) {
 		{"content", `{"from": "ACME", "to": "46701", "text": "Casino!"}`, `"why": "no games of chance"`},
 		{"network", `{"to": "46701"}`, `"net:24001"`},
 		{"network", `{"to": "49"}`, `{}`},
-		{"nobody", `{}`, `no plugin "nobody": there are content, night, network`},
+		{"nobody", `{}`, `no plugin "nobody"; its plugins are: content, night, network`},
 		{"network", `{"too": "49"}`, `unknown field "too"`},
 		{"network", ``, "cannot read the message from standard input"},
 	} {

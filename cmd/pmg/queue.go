@@ -162,7 +162,7 @@ func (o *queueOptions) each(
 		if page.Memory && !said {
 			said = true
 			fmt.Fprintln(o.remarks, "this gateway keeps queued messages in memory only (store.engine: memory), where they "+
-				"cannot be listed or changed: these are the messages that were put aside")
+				"cannot be listed or changed. Listed are the messages that were put aside")
 		}
 		return nil
 	})

@@ -71,7 +71,7 @@ func (o *storeOptions) find(cmd *cobra.Command) (queueSource, error) {
 func (o *storeOptions) load() (*config.Config, error) {
 	cfg, err := loadConfig(io.Discard, o.config)
 	if ask.IsNone(err) {
-		return nil, fmt.Errorf("%w, --address HOST:PORT or --store DIRECTORY", err)
+		return nil, fmt.Errorf("%w; or give --address HOST:PORT or --store DIRECTORY", err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("cannot find the store: %w; --store names its directory", err)

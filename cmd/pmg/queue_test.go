@@ -256,7 +256,7 @@ routes: [{to: operator, destination: "467"}]
 		{"queue show --text --address " + admin + " " + hexID(parkedID), "it needs a token with scope operate"},
 		{"queue retry --state parked -c " + file, hexID(parkedID) + ": no route\n0 messages retried; 1 without a route and left alone\n"},
 		{"queue move --state parked --to second -c " + file, "1 message moved\n"},
-		{"queue move --all --to nowhere -c " + file, `cannot move messages: there is no out connector "nowhere"; there are operator, second`},
+		{"queue move --all --to nowhere -c " + file, `cannot move messages: there is no out connector "nowhere"; the out connectors are: operator, second`},
 		{"queue delete --connector operator -c " + file, "2 messages deleted\n"},
 		{"queue delete --all --dry-run --limit 1 -c " + file, "1 message would be deleted; nothing was changed\n"},
 		{"queue list --store " + dir, "another process has it open"},

@@ -75,7 +75,7 @@ func (o *statusOptions) find(cmd *cobra.Command) error {
 	}
 	c, err := loadConfig(io.Discard, o.config) // pmg serve prints the warnings
 	if ask.IsNone(err) {
-		return fmt.Errorf("%w or --address HOST:PORT", err)
+		return fmt.Errorf("%w; or give --address HOST:PORT", err)
 	}
 	if err != nil {
 		return fmt.Errorf("cannot find admin address: %w; --address names it without a configuration", err)

@@ -20,8 +20,8 @@ import (
 // A statusView selects the parts of a status to show.
 type statusView struct{ accounts, networks, stages bool }
 
-// statusText returns a gateway's status as tables, with rates since before if before is
-// an earlier status of the same process. Strings of the answer are passed through
+// statusText returns a gateway's status s as tables. If the status before is of the same process,
+// the tables have rates since then. Strings of the answer are passed through
 // printable, because the server may not be a gateway.
 func statusText(before, s *admin.Status, show statusView) string {
 	var b strings.Builder

@@ -26,7 +26,7 @@ func newTLSInitCommand() *cobra.Command {
 	var names []string
 	cmd := &cobra.Command{
 		Use:   "init DIRECTORY",
-		Short: "Make an authority, and a server's and a client's certificate of it",
+		Short: "Make an authority, and certificates of it for a server and a client",
 		Long: `Makes a directory with the files that the options tls of connectors name, in PEM form: an
 authority (ca.pem), a certificate for a connector that listens (server.pem) and one
 for a client (client.pem), with their keys (server-key.pem, client-key.pem). They last

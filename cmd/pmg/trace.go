@@ -185,7 +185,7 @@ func (o *traceOptions) find(cmd *cobra.Command) (dir string, err error) {
 	o.cfg, err = loadConfig(io.Discard, o.config)
 	switch {
 	case ask.IsNone(err):
-		return "", fmt.Errorf("%w, or give the directory of the pdu logs with --dir", err)
+		return "", fmt.Errorf("%w; or give the directory of the pdu logs with --dir", err)
 	case err != nil:
 		return "", fmt.Errorf("cannot find the pdu logs: %w; --dir names their directory without a configuration", err)
 	case o.dir != "":

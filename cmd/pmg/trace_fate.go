@@ -17,7 +17,7 @@ import (
 // Limits of the number of messages that are traced; a phone number may have many.
 const (
 	mostTraced = 100
-	mostFates  = 50 // in a list of the latest messages
+	mostFates  = 50 // maximum number of messages in a list of the latest
 )
 
 // askStore returns a function that asks a running gateway for waiting messages. It returns none if the gateway does

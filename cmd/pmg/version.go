@@ -12,7 +12,7 @@ import (
 // The version is set here alone; CHANGELOG.md lists the changes. make build sets revision if the version is not tagged.
 var (
 	version  = "v0.1.0"
-	revision = "" // of the source code
+	revision = "" // revision of the source code
 )
 
 func newVersionCommand() *cobra.Command {

@@ -127,8 +127,8 @@ func syntax(name string, lines []string, err error) error {
 // A Problem is one fault of a file, and its position.
 type Problem struct {
 	File    string
-	Line    int // line number from 1; 0: the problem is about the whole file
-	Column  int
+	Line    int    // line number from 1; 0: the problem is about the whole file
+	Column  int    // position in the line, from 1
 	Path    string // the option: "connectors[1].window"
 	Of      string // the owner of the option, such as "account acme", if the path contains a number; "": the path does not
 	Message string
@@ -138,7 +138,7 @@ type Problem struct {
 // A Warning is a Problem that does not prevent the use of the file.
 type Warning = Problem
 
-// String formats the problem as compilers do, with the line below it.
+// String formats the problem as compilers do: place and message, and below them the line of the file.
 func (p Problem) String() string {
 	var b strings.Builder
 	b.WriteString(p.File)

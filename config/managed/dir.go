@@ -22,7 +22,7 @@ import (
 
 // Bounds of a directory.
 const (
-	MaxFiles   = 200_000  // of options, over all kinds
+	MaxFiles   = 200_000  // maximum number of files with options, over all kinds
 	MaxOptions = 64 << 10 // octets of a file of options
 	MaxRows    = 16 << 20 // octets of a file of numbers or prices
 )
@@ -74,7 +74,7 @@ type Dir struct {
 // Open returns the directory of a path. Nothing is read or made.
 func Open(path string) *Dir { return OpenOn(vfs.Default, path, time.Now) }
 
-// OpenOn is Open on another file system and clock.
+// OpenOn opens a directory on any file system, with any clock.
 func OpenOn(fs vfs.FS, path string, now func() time.Time) *Dir { return &Dir{path, fs, now} }
 
 // WillBeMade reports whether a directory is missing and the first change will create it: the parent directory

@@ -33,7 +33,7 @@ type Change struct {
 	Before  []byte    `json:"-"`       // contents of the file before the change
 }
 
-// ErrNoChange says that the history has no change of a number.
+// ErrNoChange is the error for a number without a change in the history.
 var ErrNoChange = errors.New("the history has no such change")
 
 func nameOf(number int) string { return fmt.Sprintf("%s/%08d", history, number) }
@@ -124,7 +124,7 @@ type held struct {
 	octets int64
 }
 
-// room is how much of its bounds the history gives up in one go, so that the heads of all changes are read rarely.
+// room is the share of its limits, 1/room, that the history frees at a time, so that the heads of all changes are read rarely.
 const room = 20
 
 // share removes changes until there is room for further ones. The last change is never removed.

@@ -80,8 +80,8 @@ func (d *Duplicates) GiveBack(at int64, claim uint32) {
 	d.seen.GiveBack(at, claim)
 }
 
-// Len returns how many messages are remembered. The count does not block messages that arrive
-// meanwhile.
+// Len returns how many messages are remembered. While it counts, messages that arrive need not
+// wait.
 func (d *Duplicates) Len(now int64) int {
 	for {
 		d.mu.Lock()

@@ -34,8 +34,8 @@ type limit struct {
 // Flood returns the account's limits, or nil if the account has none.
 func (a *Account) Flood() *Flood { return a.use.flood.Load() }
 
-// setFlood puts the limits of an account in force. A limit that applies to the same messages as
-// before keeps its counts.
+// setFlood puts the limits of an account in force. A limit for the same messages as an earlier limit
+// continues with the counts of that.
 func setFlood(of *atomic.Pointer[Flood], all []config.Flood) {
 	if len(all) == 0 {
 		of.Store(nil)

@@ -180,8 +180,8 @@ func (g *Guard) standing(now int64, key uint64) standing {
 	return s
 }
 
-// charge makes the next login wait as if the login under way had failed. It does so only if there
-// were failures before.
+// charge makes the next login wait as if the login under way had failed, if earlier logins have
+// failed.
 func (g *Guard) charge(now int64, key uint64) {
 	if s := g.standing(now, key); s.failures > 0 {
 		s.next = now + delay(s.failures+1)

@@ -13,7 +13,7 @@ import (
 type Receivers struct {
 	only     *Account // the only account that may receive on the connector; nil if no account may, or several may
 	byPrefix number.Table[*Account]
-	exact    map[string]*Account // by whole numbers; a key is '=' and the number
+	exact    map[string]*Account // receivers of whole numbers; a key is '=' and the number
 }
 
 func newReceivers(c *config.Config, t *Table) map[string]*Receivers {

@@ -17,7 +17,7 @@ type Registry struct {
 	matches func(hash, password []byte) bool
 
 	mu    sync.Mutex
-	usage map[string]*usage // by system_id
+	usage map[string]*usage // states of the accounts, by system_id
 }
 
 // NewRegistry returns an empty registry.

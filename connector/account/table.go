@@ -15,9 +15,9 @@ import (
 // A Table is the accounts of one configuration. It is immutable.
 type Table struct {
 	registry  *Registry
-	accounts  map[string]*Account   // by system_id
-	receivers map[string]*Receivers // by in connector
-	keys      map[string]keyed      // by hash
+	accounts  map[string]*Account   // accounts, by system_id
+	receivers map[string]*Receivers // accounts that may receive, by in connector
+	keys      map[string]keyed      // keys for HTTP, by hash
 	userDecoy []byte                // compared in place of an unknown user's hash; nil: no account has users
 	decoy     *Account              // used in place of the account of an unknown system_id
 }

@@ -6,14 +6,14 @@ import (
 	"pmg/sms"
 )
 
-// Waiting is what the queue knows of a message whose body is on disk.
+// Waiting holds what the queue knows about a message whose body is on disk.
 type Waiting struct {
 	ID                                     uint64
 	Priority                               uint8
 	Arrived, DeliverAt, NotBefore, Expires int64 // as in sms.Message
 }
 
-// An Entry is what the queue needs to know of a message, without access to its body.
+// An Entry holds what the queue needs to know about a message whose body may be on disk.
 type Entry struct {
 	ID        uint64
 	Due       int64        // the time that orders due messages
@@ -29,10 +29,10 @@ type Entry struct {
 type state uint8
 
 const (
-	inMemory  state = iota // in memory, unchanged since it arrived
-	onDisk                 // only on disk
-	beingRead              // on disk, and being read
-	loaded                 // in memory, read from disk; the copy on disk is identical
+	inMemory  state = iota // the body is in memory, unchanged since it arrived
+	onDisk                 // the body is only on disk
+	beingRead              // the body is on disk, and being read
+	loaded                 // the body was read from disk into memory; the copy on disk is identical
 	gone                   // the entry was taken out, and stays in its ring only to keep the order
 )
 

@@ -38,7 +38,7 @@ func (q *Queue) willExpire(expires int64) {
 	q.swept.next = sms.Earlier(q.swept.next, expires)
 }
 
-// Expired takes out messages that have expired and passes them to f. So messages that cannot be
+// Expired takes out messages that have expired, and calls f for each. So messages that cannot be
 // sent any more make room for others. more is true if the search stopped early and further messages
 // may have expired.
 func (q *Queue) Expired(now int64, f func(*Entry)) (more bool) {

@@ -35,8 +35,8 @@ func NewSupply(e Engine, l *connector.Lane, came func()) *Supply {
 	return &Supply{engine: e, lane: l, came: came}
 }
 
-// Open makes the lane give up to window messages at a time to a courier. Messages that were given
-// before are still under way.
+// Open makes the lane give up to window messages at a time to a courier. Messages that an earlier
+// courier was given may still be under way.
 func (s *Supply) Open(c connector.Courier, window int) {
 	s.Shut()
 	s.outlet = connector.NewOutlet(s.lane.Home(), c, window)
@@ -112,7 +112,7 @@ type Answer struct {
 // then is counted as the response time.
 func (s *Supply) Report(all ...Answer) { Report(s.engine, s.lane, all...) }
 
-// Report gives slots back to their lane.
+// Report gives slots of a lane back to the lane.
 func Report(e Engine, l *connector.Lane, all ...Answer) {
 	e.Do(l, func(now int64) {
 		for i := range all {

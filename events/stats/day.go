@@ -106,7 +106,7 @@ func load(dir string, number int64) (*day, error) {
 	return d, nil
 }
 
-// readDay reads a file, and passes its rows to f.
+// readDay reads the file of a day, and calls f for each row.
 func readDay(file io.Reader, number int64, f func(key, *Counts) error) (h head, err error) {
 	z, err := zstd.NewReader(file, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(64<<20))
 	if err != nil {

@@ -24,8 +24,8 @@ type Rebuilt struct {
 // A Progress is called with the number of counted events, and the day of the last one.
 type Progress func(n int64, day string)
 
-// Rebuild makes the statistics of days again from the files of events. No gateway may write statistics or events
-// meanwhile. Days before from stay unchanged; a zero from is the first day whose events are all there.
+// Rebuild makes the statistics of days again from the files of events. While it runs, no gateway may write statistics or
+// events. It begins with the day from, or, if from is zero, with the first day whose events are all there.
 func Rebuild(ctx context.Context, eventsDir, dir string, from time.Time, progress Progress) (r Rebuilt, err error) {
 	lock, err := events.Lock(eventsDir)
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package convert makes messages ones that the peers of a lane take: their addresses by the rules of rewrite,
-// their protocol, their alphabet, their length. It does so when a message comes in, and again when it leaves, because
-// it may leave by another connector than it came in for.
+// Package convert converts messages to what the peers of a lane accept: addresses (by the rules of rewrite), protocol,
+// alphabet and length. It converts a message when it comes in, and again when it leaves, because the message may leave by
+// another connector than it came in for.
 //
 // # Start reading
 //

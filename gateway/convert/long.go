@@ -73,7 +73,7 @@ func (d *Converter) partsFor(f *fit.Form, m *sms.Message) []*sms.Message {
 type references struct {
 	seed     maphash.Seed
 	start    uint32
-	counters []atomic.Uint32 // by a hash of the destination number
+	counters []atomic.Uint32 // counters, by a hash of the destination number
 }
 
 // destinations is the number of counters. If destinations share a counter, their references repeat

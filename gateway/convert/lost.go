@@ -78,9 +78,9 @@ func (d *Converter) countDropped(l *connector.Link, m *sms.Message) {
 	}
 }
 
-// crossing returns a message that is ready for a connector of another protocol, and counts what
-// it loses: m, or a copy if it has a native part. The message itself stays as it is, because its
-// size is counted while it is queued.
+// crossing returns a message that is ready for a connector of another protocol, and counts what the
+// message loses. The result is m, or a copy if m has a native part. m stays unchanged, because the
+// size of m is counted while m is queued.
 func (d *Converter) crossing(c *connector.Connector, m *sms.Message) *sms.Message {
 	if _, native := m.NativePart(); len(native) > 0 {
 		m = d.node.Messages.Copy(m)

@@ -54,7 +54,7 @@ func (d *Accountant) Pay(account string, amount sms.Money, p Payment) (Payment, 
 		p.At, p.Amount, p.Balance = time.Unix(0, now).UTC(), amount.String(), balance.String()
 		value, err := json.Marshal(&p)
 		if balance > sms.MaxMoney || balance < -sms.MaxMoney {
-			err = fmt.Errorf("the balance would be %s, and may be up to %s, or as much below 0", balance, sms.Money(sms.MaxMoney))
+			err = fmt.Errorf("the balance would be %s, but the limit is %s, or as much below 0", balance, sms.Money(sms.MaxMoney))
 		}
 		if failed = err; err != nil {
 			c.Pay(-amount)

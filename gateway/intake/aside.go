@@ -7,9 +7,8 @@ import (
 	"pmg/store"
 )
 
-// mayPark reports whether another message of its account may be parked beside others that are about
-// to be. others are about to be parked too. Parked messages wait for a decision of an operator, and
-// count for no lane.
+// mayPark reports whether the account of m may have another parked message, beside those of others, which
+// are about to be parked too. Parked messages wait for a decision of an operator, and count for no lane.
 func (d *Checker) mayPark(m *sms.Message, others *Several) bool {
 	if others != nil {
 		return d.table.MayPark(m.Origin, others.n)

@@ -3,9 +3,8 @@ package intake
 import "pmg/sms"
 
 // stepDuplicates is taken behind the rules for addresses, so that a number is the same in whatever
-// form it was submitted, and before any conversion of the text. The message claims to be the first
-// of its kind. If equal messages come at the same time, one gets the claim and the others are
-// refused.
+// form it was submitted, and before any conversion of the text. If equal messages come at the same
+// time, one of them is accepted and the others are refused.
 func stepDuplicates(d *Checker, now int64, s *Submission) Verdict {
 	client := s.From.Account
 	if client == nil {

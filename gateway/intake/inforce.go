@@ -8,10 +8,11 @@ import (
 )
 
 // inForce are the steps that have something to do under a configuration. For each way, in the order
-// of its bit, it has a set of indexes of steps. A step that no option needs is not called.
+// of the bits of Ways, it has a set of indexes of steps. A step that no option needs is not called.
 type inForce [5]uint64
 
-// Use replaces the steps, as a test does that adds one, and pmg explain, which records what each does. All are in force then.
+// Use replaces the steps, and puts all of them in force. A test adds a step in this way, and pmg explain records what each step
+// does.
 func (d *Checker) Use(steps []Step) {
 	d.steps = steps
 	d.Widen()

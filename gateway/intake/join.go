@@ -18,9 +18,8 @@ import (
 	"pmg/store"
 )
 
-// A Joiner keeps the parts of long messages for lanes whose peers want whole messages. The
-// parts were stored and answered before, each as the message that it is, and hold their
-// places in the lane:
+// A Joiner keeps the parts of long messages for lanes whose peers want whole messages. Each part
+// was stored and answered as a message of its own, and holds a place in the lane:
 //
 //	part ──► join ──► all are there ──► store: the whole for one part, without the others ──► lane
 //	            └───► time-out, drain ──► the parts, as they came ──► lane
@@ -83,8 +82,8 @@ func joinedBy(s *connector.Share) string {
 	return s.Origin.Account + "\x00" + s.Origin.Connector + "\x00" + lane.Connector + "\x00" + lane.Account
 }
 
-// joinAll gives a lane the message that parts make together. If they do not fit together,
-// they are sent as they came.
+// joinAll joins parts to one message, and gives the message to the lane. Parts that do not fit
+// together are sent one by one.
 func (j *Joiner) joinAll(now int64, parts []keep.Accepted) {
 	at := leading(parts)
 	whole := parts[at]
@@ -148,7 +147,7 @@ func (j *Joiner) endJoined(now int64, whole *keep.Accepted, parts []keep.Accepte
 	}
 }
 
-// addJoined ends parts, and stores the whole message in the place of the one whose record it takes.
+// addJoined ends parts, and stores the whole message in the place of the part whose record it replaces.
 func (j *Joiner) addJoined(b *store.Batch, now int64, whole *keep.Accepted, parts []keep.Accepted) {
 	durable, ahead := j.keep.Durable(), j.node.Clock.Ahead()
 	if durable && whole != nil {
@@ -196,7 +195,7 @@ func (j *Joiner) End(now int64) {
 	}
 }
 
-// wish gives a joined message the requests of its parts, such as receipts.
+// wish sets in a joined message what the parts request, such as receipts.
 func wish(whole *sms.Message, parts []*sms.Message) {
 	var joined []sms.Joined
 	for _, m := range parts {

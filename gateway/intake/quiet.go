@@ -7,7 +7,7 @@ import (
 )
 
 // stepQuiet is taken behind the rules for addresses, because the zone is that of the number, and before the validity is set,
-// which is counted from the delivery time. What it delays takes no place in a queue meanwhile, but one of those that its
+// which is counted from the delivery time. A delayed message takes no place in a queue, but one of those that its
 // account may schedule.
 func stepQuiet(d *Checker, now int64, s *Submission) Verdict {
 	m, a := s.Message, d.optionsOf(s)

@@ -106,8 +106,8 @@ func (v *Several) fit(d *Checker, lane *connector.Lane, m *sms.Message) sms.Code
 	return code
 }
 
-// fit makes the text of a message that comes in one that its lane's peers read. Most texts stay as they are. A
-// message that must be split has the number of its parts afterwards.
+// fit converts the text of a message that comes in to one that the lane's peers can read. Most texts need no
+// conversion. A message that must be split has the number of its parts afterwards.
 func (s *Submission) fit(d *Checker) sms.Code {
 	if s.Others != nil {
 		return s.Others.fit(d, s.Lane, s.Message)

@@ -34,7 +34,7 @@ type Ways uint8
 const (
 	Submitted  Ways = 1 << iota // a client submits the message, perhaps as one of several recipients
 	Delivered                   // an SMSC delivers the message
-	Reported                    // the message is a receipt of an SMSC, and its message decides about the rest
+	Reported                    // the message is a receipt of an SMSC; the message that it reports about decides the rest
 	Replaced                    // the text replaces that of a waiting message
 	ReplacedAt                  // the text replaces that of a message at the SMSC
 	fresh      = Submitted | Delivered
@@ -81,8 +81,8 @@ func stepsOfAccount() []Step {
 		},
 		{"rewrite", "applies the in rules to its addresses; refuses those on lists", fresh | Reported, withRules, stepRewrite},
 		{
-			"opt out", "adds its sender to a list of numbers, or removes it, if its text asks for that", Delivered,
-			withOptOuts, stepOptOut,
+			"opt out", "adds the sender to a list of numbers, or removes the sender from it, if the text asks for that",
+			Delivered, withOptOuts, stepOptOut,
 		},
 		{"plausible", "refuses a recipient that cannot be a number of its country", Submitted, withPlausible, stepPlausible},
 		{
@@ -97,13 +97,16 @@ func stepsOfAccount() []Step {
 			"plugins", "asks the plugins of the hooks accept and mo, which refuse it, hold it, delay it or change it",
 			fresh | replacing, withPlugins, stepPlugins,
 		},
-		{"lists", "refuses it if a list of numbers blocks its recipient, or has not its sender", fresh, withLists, stepLists},
+		{
+			"lists", "refuses it if a list of numbers blocks the recipient, or no list of senders has the sender", fresh,
+			withLists, stepLists,
+		},
 		{
 			"schedule", "refuses a delivery time that is too far ahead, and too many of them", fresh | Reported | replacing,
 			nil, stepSchedule,
 		},
 		{
-			"quiet", "delays it if it is late where its recipient is; refuses it if its validity ends before",
+			"quiet", "delays it in the quiet hours of the recipient; refuses it if its validity ends before they do",
 			Submitted | Replaced, withQuiet, stepQuiet,
 		},
 		{"validity", "sets or shortens its validity", fresh | Reported | replacing, withValidity, stepValidity},
@@ -129,8 +132,8 @@ func stepsOfLane() []Step {
 		},
 		{"single", "refuses a text that would need several messages, or another alphabet", replacing, nil, stepSingle},
 		{
-			"credit", "reserves its price of its account's money; refuses it if that has not so much", Submitted, withPrices,
-			stepCredit,
+			"credit", "reserves the price from the account's money; refuses it if the account has too little", Submitted,
+			withPrices, stepCredit,
 		},
 		{"room", "finds room in the lane; refuses it, or waits for room", fresh, nil, stepRoom},
 		{"reply", "makes the reply to a mobile that has changed a list, if that has one", Delivered, withOptOuts, stepReply},

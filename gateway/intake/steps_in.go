@@ -347,8 +347,8 @@ func noRoute(m *sms.Message) sms.Code {
 	return sms.BadDestination
 }
 
-// eases records that a message of a session is not refused immediately. The session's lines in the pdu log
-// are not limited any more when its account does not press.
+// eases records that a message of a session is not refused immediately. If the session's account no longer has too many
+// refusals, the session's lines in the pdu log are not limited any more.
 func (d *Checker) eases(now int64, l *connector.Link) {
 	if l.Pressing.Load() && !l.Account.IsPressing(now, 0) {
 		l.Pressing.Store(false)

@@ -14,7 +14,7 @@ type Ending struct {
 	Peer   protocols.Driver // driver of the lane; nil: the lane does not exist any more
 	Answer sms.Answer
 	Sent   int64 // when the message was last written; 0: never
-	Aside  bool  // the message was put aside before
+	Aside  bool  // the message was put aside, so it waited in no lane
 
 	// Charge is the price that the account pays. It is decided before the steps, so that the event and
 	// the mapping contain the same price.

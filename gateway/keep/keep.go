@@ -178,8 +178,8 @@ func (k *Keeper) NotBefore(wall, ahead int64) int64 {
 	return min(wall-ahead, k.node.Clock.Now()+int64(longest))
 }
 
-// Find calls find, which reads the store, and returns an error if some of what it found may have been refused: a
-// commit that failed may have written its messages, and they are in the store until the next one.
+// Find calls the function find, which reads the store. It returns an error if find may have found messages that were
+// refused: a failed commit may have written messages, which are in the store until the next commit.
 func (k *Keeper) Find(find func() error) error {
 	if err := k.Batches.Sync(); err != nil {
 		return err
@@ -250,7 +250,7 @@ func (k *Keeper) MayStore() bool {
 	return k.space.low.Load() == nil && k.Storing.Load() < int64(k.node.Config().Limits.MaxJobs)/2
 }
 
-// LogLookup logs, now and then, that the messages of receipts cannot be looked up.
+// LogLookup logs, at a limited rate, that the messages of receipts cannot be looked up.
 func (k *Keeper) LogLookup(err error) {
 	if k.node.Repeats.First("lookup") {
 		k.node.Log.Error().Err(err).Msg("cannot find out where a receipt belongs")

@@ -94,7 +94,7 @@ func (ls *Loads) loop() {
 	}
 }
 
-// later reads messages again after a pause. The lane waits for them meanwhile.
+// later reads messages again after a pause, during which the lane waits for them.
 func (ls *Loads) later(w load) {
 	time.AfterFunc(min(loadPause<<min(w.tries, 10), loadPauses), func() {
 		ls.mu.Lock()
@@ -106,8 +106,8 @@ func (ls *Loads) later(w load) {
 	})
 }
 
-// Read reads messages that could not be read so many times before. tries is how often reading them
-// has failed before. missing are the ids of messages that are not in the store or are damaged.
+// Read reads messages. tries is how often reading them has failed. missing are the ids of messages
+// that are not in the store or are damaged.
 // failed are the ids of messages that may still be readable later: for example, too many open files
 // are no reason to drop a message.
 func (k *Keeper) Read(ids []uint64, tries int) (messages []*sms.Message, missing, failed []uint64) {

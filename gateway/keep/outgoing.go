@@ -10,9 +10,9 @@ import (
 	"pmg/store"
 )
 
-// Outgoing queues messages that the gateway made itself: receipts, joined messages and parts. A
-// goroutine pushes each to its lane after its commit. It is a goroutine of its own
-// because the caller may hold the lock of another lane. Outgoing is safe for concurrent use.
+// Outgoing queues messages that the gateway made itself: receipts, joined messages and parts. After
+// the commit of a message, a separate goroutine pushes the message to the lane, because the caller
+// may hold the lock of another lane. Outgoing is safe for concurrent use.
 type Outgoing struct {
 	node *node.Node
 	done sync.WaitGroup
@@ -24,7 +24,7 @@ type Outgoing struct {
 	running bool
 }
 
-// Do runs a function on the goroutine that dispatches for a lane, as that of gateway.Engine does.
+// Do runs a function on the goroutine that dispatches for a lane, as gateway.Engine.Do does.
 type Do func(l *connector.Lane, f func(now int64)) bool
 
 // An Own is a message that the gateway has made, with its place.

@@ -25,8 +25,8 @@ type space struct {
 	budget  atomic.Int64 // octets that may be stored before the file system is checked again
 }
 
-// shareOfRoom is how much of the room may be used until the next look: the store writes what it
-// is given to its log and to tables, and merges those.
+// shareOfRoom is the share of the room, 1/shareOfRoom, that messages may use until the next check. It is
+// small because the store writes each message to the journal and to tables, and again when it merges tables.
 const shareOfRoom = 4
 
 // Spend records that octets are stored. A flood may fill a small file system between two checks. So
@@ -63,9 +63,9 @@ func leastSpace(configured, total int64) int64 {
 	return min(mostSpace, max(total/shareOfSpace, min(tablesSpace, total/2)))
 }
 
-// shortage returns why no message may be accepted, or "". again says that none was
-// accepted before: then some more room is asked for, so that the gateway does not change
-// its mind with every message.
+// shortage returns why no message may be accepted, or "". again is true while no messages are
+// accepted: then some more room is required, so that the gateway does not stop again after the
+// next message.
 func (s Space) shortage(configured int64, again bool) string {
 	least := leastSpace(configured, s.Total)
 	inodes := min(leastInodes, s.AllInodes/shareOfSpace)

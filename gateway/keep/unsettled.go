@@ -56,8 +56,8 @@ func (u *Unsettled) begin(position uint64) {
 // and a disk that is busy delays that by some hundred. What takes longer is an election, which lasts for seconds.
 const lateCommit = int64(500 * time.Millisecond)
 
-// Watch makes a commit that is late halt what leaves, where other nodes have the journal: if this one ends before the commit, the
-// next one sends again what has ended meanwhile. It is called before an engine starts.
+// Watch stops messages from leaving while a commit is late. It is for a journal that other nodes have: if this node ends before
+// the commit, the next owner sends the messages again that have ended since. Watch is called before an engine starts.
 func (u *Unsettled) Watch(j store.Log) { u.watched = j }
 
 // Full reports whether no more messages may leave, because too many are unsettled or a commit is

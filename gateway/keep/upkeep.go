@@ -51,7 +51,7 @@ func (k *Keeper) StoreFailed(err error) {
 	}
 }
 
-// Upkeep looks after the store, about once a second, and has others do so.
+// Upkeep looks after the store, and calls the function others for the other parts of the gateway, about once a second.
 func (k *Keeper) Upkeep(now int64, others func(now int64)) {
 	u := &k.upkeep
 	next := u.next.Load()

@@ -50,8 +50,8 @@ func (w *writing) addState(b *store.Batch) {
 	}
 }
 
-// KeepState stores what has changed of a message that waits again, and returns the position of
-// that, the zero one if nothing is stored.
+// KeepState stores what has changed in a message that waits again, and returns the position of the
+// change, or zero if nothing is stored.
 func (k *Keeper) KeepState(l *connector.Lane, m *sms.Message) store.Position {
 	return k.keepState(l, m, false)
 }

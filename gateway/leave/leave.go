@@ -84,8 +84,8 @@ func (d *Asker) Preview(now int64, s *connector.Slot, say func(plugin, says stri
 	return p.Message, p.Way == connector.Leaves
 }
 
-// ask asks the remaining plugins in order, until one needs to wait. A plugin that has held the
-// message before is not asked again, because an operator has decided.
+// ask asks the remaining plugins in order, until one needs to wait. A plugin that has already held
+// the message is not asked again, because an operator has decided.
 func (d *Asker) ask(now int64, v *departure) connector.Passage {
 	for ; v.next < len(v.hooks); v.next++ {
 		h, m := &v.hooks[v.next], v.message()

@@ -26,12 +26,12 @@ type replyKey struct {
 
 type lastReply struct {
 	at  int64
-	due bool // the reply was not sent, because its message was refused
+	due bool // the reply was not sent, because the mobile's message was refused
 }
 
-// claim reports whether a reply may be sent. It may if the message has changed the list, or if a
-// refused copy of the message has changed it before. For a while no other reply to the same number
-// is allowed.
+// claim reports whether a reply may be sent. It may if the message has changed the list, or if an
+// earlier copy of the message has changed the list and was refused. For a while no other reply to the
+// same number is allowed.
 func (r *replies) claim(now int64, k replyKey, changed bool) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -122,7 +122,7 @@ type Step uint8
 const (
 	Decided Step = iota
 	Waits        // the login waits until the time that Next returned
-	Works        // Work must be called, which takes as long as the account's hash or its plugins
+	Works        // the caller must call Work, which compares the password with a hash, or asks plugins
 )
 
 // refusalDelay is the least time between a login and its refusal. The delay is longer than a hash

@@ -103,8 +103,8 @@ func (d *Logins) AskKey(
 	return Result{Account: a, Code: result.Code()}, k
 }
 
-// Still reports whether a request would be let in now that was let in before. It asks for no hash and counts as no attempt: a
-// password that was right is known, unless the account has others now.
+// Still reports whether a request that was let in earlier would be let in now. It computes no hash, and does not count as an
+// attempt: the password was right then, and is right now unless the account's passwords have changed.
 func (d *Logins) Still(
 	c *connector.Connector, remote netip.AddrPort, certificate tlsfiles.Identity, who protocols.Credentials,
 ) bool {

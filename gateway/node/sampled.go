@@ -15,7 +15,7 @@ type Sampled struct {
 	usual bool   // the events are usual, so that the entry at the end of the minute is not a warning
 
 	mu sync.Mutex
-	by map[string]*minute // by connector
+	by map[string]*minute // present minute of each connector
 }
 
 type minute struct {

@@ -90,7 +90,7 @@ func (o *Operation) cancelParts(ctx context.Context, parts []*operand) (ended bo
 	return ended, err
 }
 
-// cancelAside ends a message that is put aside, unless an operator has changed it meanwhile.
+// cancelAside ends a message that is put aside, unless an operator has changed it since it was found.
 func (o *Operation) cancelAside(t *operand) bool {
 	d := o.operations
 	d.keep.Changing.Lock()

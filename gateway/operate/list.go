@@ -22,9 +22,9 @@ var (
 	ErrNoList   = receipts.ErrNoList
 )
 
-// List passes the messages of a client to f until f returns false: the latest first, with ids below the given id (0: from the
-// latest). It may omit those that were accepted before since, by the wall clock. It stops after a number of messages of all
-// clients, and returns the id to continue below, or 0 when there are no more.
+// List calls f for each message of a client whose id is lower than the given one (0: for all), the latest first, until f returns
+// false. It may omit messages that were accepted before the time since, by the wall clock. It also stops after a number of
+// messages of all clients. It returns the id with which to call List again, or 0 if there are no more messages.
 func (d *Operations) List(
 	ctx context.Context, client *account.Account, below uint64, since int64, f func(*Known) bool,
 ) (last uint64, err error) {

@@ -20,7 +20,7 @@ import (
 
 // An Operation is a query, a cancel or a replacement in progress, on its own goroutine. It looks for waiting messages
 // in the store, or in the lanes if they are not stored. It changes messages in the lanes alone, where nothing else
-// changes them meanwhile.
+// changes them at the same time.
 type Operation struct {
 	protocols.Operation
 	operations *Operations
@@ -193,7 +193,7 @@ func (o *Operation) matches(account string, m *sms.Message) bool {
 		(o.Dest.Addr == nil || number.Same(o.Dest, m.Dest())) && (o.Fits == nil || o.Fits(m))
 }
 
-// find passes the messages that the operation affects to f, in parts.
+// find calls f with the messages that the operation affects, some at a time.
 func (o *Operation) find(ctx context.Context, f func([]*operand) error) error {
 	d := o.operations
 	if err := o.inStore(ctx, f); err != nil || d.keep.Durable() {
@@ -215,7 +215,8 @@ func (o *Operation) find(ctx context.Context, f func([]*operand) error) error {
 // errSearched stops a scan that has found all messages of the operation.
 var errSearched = errors.New("the scan has found all")
 
-// inStore passes the affected messages in the store to f. Messages that the client knows by one id have consecutive ids.
+// inStore calls f with the affected messages in the store, some at a time. Messages that the client knows by one id have
+// consecutive ids.
 func (o *Operation) inStore(ctx context.Context, f func([]*operand) error) error {
 	for from, more := o.ID, true; more; {
 		var some []*operand
@@ -285,11 +286,12 @@ func (o *Operation) shares(l *connector.Lane) (own []*connector.Share) {
 	return own
 }
 
-// withdrawAtATime is the number of messages that are withdrawn from a lane at a time, in a few milliseconds, because the lane
-// sends nothing meanwhile.
+// withdrawAtATime is the number of messages that are withdrawn from a lane at a time. This takes a few milliseconds, in which
+// the lane sends nothing.
 const withdrawAtATime = 512
 
-// withdraw removes waiting messages from their lanes. It calls f for each by Engine.Do; m is nil if the body is only on disk.
+// withdraw removes waiting messages from the lanes. It calls f for each, on the goroutine that Engine.Do uses; m is nil if the
+// body is only on disk.
 // It returns the messages that were not found in a lane.
 func (o *Operation) withdraw(
 	ctx context.Context, all []*operand, f func(now int64, s *connector.Share, t *operand, m *sms.Message),

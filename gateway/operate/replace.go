@@ -11,8 +11,8 @@ import (
 	"pmg/store"
 )
 
-// replace changes a waiting message. It withdraws the message from its lane first, so that it can neither leave nor end
-// meanwhile, and returns it after the change is stored.
+// replace changes a waiting message. First it withdraws the message from the lane, so that the message can neither leave
+// nor end during the change. It returns the message to the lane after the change is stored.
 func (o *Operation) replace(ctx context.Context, all []*operand) error {
 	t := all[0]
 	// several messages that are one to the client, or a text in another alphabet than the client's

@@ -49,7 +49,7 @@ func (c *QueueChange) past() string {
 	return map[string]string{DeleteMessages: ResultDeleted, MoveMessages: ResultMoved, RetryMessages: ResultRetried}[c.What]
 }
 
-// ListStored returns the selected messages of the gateway's store, like the function of that name.
+// ListStored returns the selected messages of the gateway's store, like the function ListStored.
 func (d *Operations) ListStored(s Selection, from uint64, limit int) (QueuePage, error) {
 	p, err := ListStored(d.keep.Index, s, from, limit)
 	p.Memory = !d.keep.Durable()
@@ -122,9 +122,9 @@ func checkTarget(cfg *config.Config, to string) error {
 		}
 	}
 	if len(names) == 0 {
-		return fmt.Errorf("there is no out connector %q, nor any other", to)
+		return fmt.Errorf("there is no out connector %q; the configuration has no out connectors", to)
 	}
-	return fmt.Errorf("there is no out connector %q; there are %s", to, strings.Join(names, ", "))
+	return fmt.Errorf("there is no out connector %q; the out connectors are: %s", to, strings.Join(names, ", "))
 }
 
 func (c *changer) do(ctx context.Context, all []*found) error {

@@ -111,7 +111,7 @@ func (c *changer) giveBack(s *connector.Share, all ...*found) {
 	})
 }
 
-// from withdraws messages from a lane, at their places, or with search at any place.
+// from withdraws messages from a lane. It looks for each at the place that the store gives, or with search at every place.
 func (w *withdrawal) from(now int64, l *connector.Lane, all []*found, search bool) {
 	ahead := w.changer.Operations.node.Clock.Ahead()
 	ids := map[uint64]bool{}

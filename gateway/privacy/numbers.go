@@ -22,7 +22,7 @@ const (
 )
 
 // Numbers are the phone numbers of people. Each is found in the forms in which it is written and dialled: with +, 00, 011 or
-// nothing in front, and national, with what its country dials in front of that, or with a type of number that says so.
+// nothing in front, and in national form, with the trunk prefix of the country or with the type of number for national numbers.
 type Numbers struct {
 	international map[string]bool
 	forms         map[string]bool // digits that stand for one of the numbers in any context

@@ -85,7 +85,7 @@ func (d *Requests) known(key string, payload [sha256.Size]byte) (Result, bool) {
 }
 
 // SubmitOnce submits messages like SubmitAll, for a request with an idempotency key, which belongs to the account. repeated
-// means that the request was submitted before, and nothing is submitted again. payload is a hash of the request's content. A
+// means that the request was submitted before, and nothing is submitted again. payload is a hash of the request's contents. A
 // request without any accepted message may be repeated as if it were new. All its messages are in one commit, and are
 // submitted even if the client disconnects, so that a repeated request gets all results.
 func (d *Requests) SubmitOnce(

@@ -9,8 +9,8 @@ import (
 	"pmg/sms/number"
 )
 
-// MayFailOver reports whether a message that a lane has sent in vain may go to another target of
-// its route: after failover_attempts, or in the place of being given up. One that the
+// MayFailOver reports whether a message that a lane has sent in vain may go to another target of the
+// message's route. It may after failover_attempts, and when it would be given up. A message that the
 // peer has refused for good ends, because most such statuses are about the message.
 func MayFailOver(cfg *config.Connector, m *sms.Message, a sms.Answer, again bool) bool {
 	switch a.Code.Failure() {
@@ -24,9 +24,9 @@ func MayFailOver(cfg *config.Connector, m *sms.Message, a sms.Answer, again bool
 	return !again || cfg.FailoverAttempts > 0 && int(m.Attempts) >= cfg.FailoverAttempts
 }
 
-// FailOver returns the share of another lane for a message that l has sent in vain: of the next
-// target of its route that is up and has not failed to send it. It returns nil if there is none.
-// The message begins there with its attempts, and remembers the targets that have failed.
+// FailOver returns the share of another lane for a message that l has sent in vain: of the route's
+// next target that is up and has not failed to send the message. It returns nil if there is none.
+// The message's attempts are counted from 0 again, and the message remembers the failed targets.
 func (t *Table) FailOver(l *connector.Lane, m *sms.Message) *connector.Share {
 	dest := number.Of(m.Dest())
 	route, ok := t.routeOf(m)

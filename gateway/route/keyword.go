@@ -27,11 +27,11 @@ type keywords struct {
 // A firstPart is the keyword of a first part, and the time of its arrival.
 type firstPart struct {
 	keyword string
-	at      int64 // by the wall clock
+	at      int64 // time of arrival, by the wall clock
 }
 
 const (
-	// maxKeywords is how many are in memory; the oldest make room. The store has those of first parts
+	// maxKeywords is how many keywords are in memory; the oldest are dropped. The store has the keywords of first parts
 	// (store.KindKeyword) for parts that come after a restart: when the first part came, in 8 octets, and the keyword.
 	maxKeywords = 20_000
 
@@ -71,9 +71,9 @@ func (t *Table) firstOf(m *sms.Message) (key string, first bool) {
 	return string(append(b, byte(p.Reference>>8), byte(p.Reference), p.Total)), p.Number == 1
 }
 
-// find returns the keyword of the first part of a message of which another part came at a time. The
-// references of parts that clients and mobiles make repeat, so it must have come shortly
-// before or after that; those of the gateway's own parts do not.
+// find returns the keyword of the first part of a message, of which another part came at the time at. The
+// references of clients and mobiles repeat, so the first part must have come shortly before or after at.
+// References of the gateway's own parts do not repeat.
 func (k *keywords) find(key string, at int64) (keyword string, known bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -107,7 +107,7 @@ func (t *Table) ClientLane(account string, context []byte) *connector.Lane {
 	return t.AccountLane(t.node.Config(), account)
 }
 
-// mostEndpoints is how many servers of an account have lanes of their own. What is for others shares one.
+// mostEndpoints is how many servers of an account have lanes of their own. Messages for further servers share one lane.
 const mostEndpoints = 64
 
 // otherEndpoints is the name of the lane that further servers share.

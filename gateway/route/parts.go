@@ -9,7 +9,7 @@ import (
 
 // togetherOf returns a number that the parts of one long message have in common, so that a
 // weighted route picks the same target for all of them; 0 for a message that is whole. A
-// mobile cannot join parts that come by way of different SMSCs, some of which change the
+// mobile cannot join parts that come by way of different SMSCs, because some SMSCs change the
 // reference.
 func (t *Table) togetherOf(m *sms.Message) uint64 {
 	if m.Parts > 1 {

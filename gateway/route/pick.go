@@ -52,7 +52,8 @@ func choiceOf(t *Table, route *Route[target], m *sms.Message) choice {
 	return c
 }
 
-// pick returns the target for a message. If none is up, it waits for the one that would be taken if all were.
+// pick returns the target for a message. If no target is up, it returns the one that it would return if all were up, and the
+// message waits there.
 func (c *choice) pick() target {
 	if c.m.Tried != 0 {
 		if i, ok := c.untried(tried(c.m, c.route.number), target.up); ok {
@@ -81,12 +82,12 @@ func (c *choice) untried(tried uint16, up func(target) bool) (position int, ok b
 const (
 	// alike is the difference in quality above which a target is better than one in front of it.
 	alike = 20
-	// Of so many messages, about one goes to any target that is up: so it is known when one has become better.
+	// About one of triedOf messages goes to any target that is up, so that it is known when another target has become better.
 	triedOf = 32
 )
 
-// PickBest is PickUntried for a route that takes the best target by its quality, of connector.MostQuality. Of targets that are
-// about as good it is the first one.
+// PickBest returns the untried target with the best quality, which is at most connector.MostQuality. Of targets that are
+// about as good it returns the first one.
 func (r *Route[T]) PickBest(tried uint16, together uint64, up func(T) bool, quality func(T) int) (position int, ok bool) {
 	if together == 0 {
 		together = r.picks.Add(1)
@@ -117,9 +118,9 @@ func (r *Route[T]) PickBest(tried uint16, together uint64, up func(T) bool, qual
 	return position, ok // a target went down after it was counted
 }
 
-// PickCheapest is PickUntried for a route that takes the target of the lowest cost, of those that deliver as much as they
-// must. Of targets that cost the same it is the first one. Those that deliver less come behind the others, and get a few
-// messages all the same, so that it is known when one has become better.
+// PickCheapest returns the untried target of the lowest cost, of those that deliver as much as they must. Of targets that cost
+// the same it returns the first one. Targets that deliver less come behind the others, and get a few messages all the same, so
+// that it is known when one has become better.
 func (r *Route[T]) PickCheapest(
 	tried uint16, together uint64, up func(T) bool, cost func(T) int64, quality func(T) int,
 ) (position int, ok bool) {

@@ -144,8 +144,9 @@ func (t *Table) resolve(to target, dest number.Number) *connector.Lane {
 	return nil
 }
 
-// routeOf returns the route of a message, and reports whether there is one. A receipt takes
-// none: it goes to the client of its message, and nobody else may see it. Nor does a reply of ours.
+// routeOf returns the route of a message, and reports whether there is one. A receipt takes no
+// route: it goes to the client whose message it reports about, and nobody else may see it. A reply
+// of the gateway takes no route either.
 func (t *Table) routeOf(m *sms.Message) (*Route[target], bool) {
 	if m.Kind == sms.Receipt || sms.IsReply(m) {
 		return nil, false
@@ -161,8 +162,9 @@ func (t *Table) routeOf(m *sms.Message) (*Route[target], bool) {
 	return table.Route(&of)
 }
 
-// Route returns the lane that a message leaves by: that of a target that has not failed to
-// send it, if one is up. A reply of ours leaves by the connector that brought what it answers, or not at all.
+// Route returns the lane that a message leaves by: the lane of a target that has not failed to send
+// the message, if such a target is up. A reply of the gateway leaves by the connector that brought the
+// answered message, or not at all.
 func (t *Table) Route(m *sms.Message) *connector.Lane {
 	if sms.IsReply(m) {
 		return t.LaneNamed(t.node.Config(), store.Lane{Connector: m.Origin.Connector})
@@ -238,8 +240,8 @@ func (t *Table) Share(lane *connector.Lane, o *sms.Origin) *connector.Share {
 	return lane.Queues.Share(o, t.routes.Load().percent(o.Account))
 }
 
-// percent returns how much of the free room of a queue an account may take. A single
-// account may take all of it.
+// percent returns how much of the free room of a queue an account may take, in percent. A single
+// account may take all free room.
 func (r *routes) percent(account string) int {
 	if a := r.accounts[account]; a != nil && !r.single {
 		return a.Share

@@ -10,10 +10,10 @@ import (
 	"pmg/sms"
 )
 
-// Choose is Route for a message that comes in, which it counts for its route. A message that a later step refuses is
-// counted as well, because the route was chosen. Queries that send nothing call Route instead, and so does everything
-// that routes a message again. So a message is counted once; one that was parked, because no route led anywhere, is
-// counted for none.
+// Choose routes a message that comes in, as Route does, and counts the message for the chosen route. A message that a later
+// step refuses is counted as well, because the route was chosen. Queries that send nothing call Route instead, and so does
+// everything that routes a message again. So a message is counted once. A message that was parked, because no route led
+// anywhere, is counted for no route.
 func (t *Table) Choose(m *sms.Message) *connector.Lane {
 	lane, route := t.lead(m)
 	if lane != nil {
@@ -58,7 +58,7 @@ type identity [sha256.Size]byte
 
 func identityOf(r *config.Route) (id identity) {
 	h := sha256.New()
-	fmt.Fprintf(h, "%#v", *r) // the route includes the prefixes of its file
+	fmt.Fprintf(h, "%#v", *r) // r includes the prefixes that were read from destination_file
 	h.Sum(id[:0])
 	return id
 }

@@ -165,7 +165,7 @@ func (c *Conversation[R]) refuseLogin(now int64, l *connector.Link, r R, reason 
 	c.port.TickAt(after)
 }
 
-// Stored goes on with a message when its commit has ended with a code, that of keep.CodeOf.
+// Stored goes on with a message whose commit has ended. code is the result of the commit, from keep.CodeOf.
 func (c *Conversation[R]) Stored(now int64, p Pending[R], code sms.Code) {
 	c.entrance.ended(now, p, code)
 }

@@ -14,7 +14,7 @@ type Sender[R any] struct {
 	Request R
 }
 
-// Pending is a message of a session that was accepted, between its acceptance and its commit.
+// Pending is an accepted message of a session whose commit has not ended.
 type Pending[R any] = accept.Pending[Sender[R]]
 
 // An executor goes on with the messages of sessions where their PDUs are received.
@@ -25,7 +25,7 @@ type executor[R any] struct {
 	behind  *backlog[R]
 }
 
-// Go implements accept.Executor. The session does not end meanwhile, unless its peer ends it.
+// Go implements accept.Executor. While the work runs, only the peer can end the session.
 func (x *executor[R]) Go(s Sender[R], work func(), then func(now int64, gone bool)) {
 	x.replies.beside(s.Link, s.Request, work, func(now int64) { then(now, true) }, func(now int64) { then(now, false) })
 }

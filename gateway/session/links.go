@@ -157,8 +157,8 @@ func (d *Sessions) HoldOver(l *connector.Lane) {
 	d.node.Log.Info().Str("connector", l.Home().Name).Msg("the hold of the connector is over: messages are sent to it again")
 }
 
-// sortOf returns of which sort the reason is why a peer came to no session, "" for one that says little. The
-// rest of it may be the peer's own words, of which it has any number.
+// sortOf returns the class of a reason why no session began, without words that the peer has chosen, of which there may
+// be any number. It returns "" for a reason without a class.
 func sortOf(reason string) string {
 	if i := strings.Index(reason, "looks like"); i >= 0 {
 		return reason[i:]
@@ -191,7 +191,7 @@ func (d *Sessions) acceptedOver(now int64, l *connector.Link) {
 }
 
 // EndsBy reports whether a session ends because a reload has changed its account, or has closed the connector to the
-// account. Its requests are refused from then on, because its client need not answer our logout.
+// account. The session's requests are refused from then on, because the client need not answer our logout.
 func (d *Sessions) EndsBy(l *connector.Link, changed map[string]bool) bool {
 	if l.Account == nil {
 		return false

@@ -6,7 +6,7 @@ import (
 
 // Unbind begins to log out of a session. The session gets no more messages from now on. Our
 // logout is sent when those that it has are answered, or when response_timeout is over, because a
-// message without an answer is sent again. A stopping gateway has waited for the answers before.
+// message without an answer is sent again. A stopping gateway has already waited for the answers.
 func (c *Conversation[R]) Unbind(now int64, l *connector.Link) {
 	switch {
 	case l.HasEnded() || l.LoggedOut:

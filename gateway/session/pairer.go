@@ -77,8 +77,8 @@ func codeOf(a protocols.Action, asked bool) sms.Code {
 	return a.Code
 }
 
-// recordAnswer records an answer of an SMSC that has accepted a message, before anything that comes
-// behind it on the session is looked at. So its receipt finds it, although the store does not know of it yet.
+// recordAnswer records that an SMSC has accepted a message with this id, before the next PDU of the session is handled.
+// So a receipt finds the message even before the answer is in the store.
 func (p *pairer[R]) recordAnswer(l *connector.Link, m *sms.Message, id []byte) {
 	if l.Account != nil || m.Kind != sms.Submit || len(id) == 0 || len(m.Dest().Addr) == 0 {
 		return // a client has accepted the message, or the answer has no id for receipts

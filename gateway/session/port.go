@@ -6,7 +6,7 @@ import (
 	"pmg/sms"
 )
 
-// A Port is how a conversation reaches its architecture. It has many methods because
+// A Port gives a conversation access to the architecture that moves the octets. It has many methods because
 // they belong together: each architecture implements all of them, once.
 type Port[R any] interface {
 	// New returns an empty request, for a PDU that we send.

@@ -6,9 +6,9 @@ import (
 )
 
 // A peer that goes on after refusals for now is slowed: connector.RefusalRate refusals of a session
-// are answered a second, and those beyond later and later. A whole large window of a client may be
-// refused without that; the client is disconnected where answers would be much later. An SMSC is
-// answered within a second, because its messages for other clients wait behind that.
+// are answered a second, and further ones later and later. The refusals of one large window of a
+// client are not delayed. A client whose answers would be very late is disconnected. An SMSC is
+// answered within a second, because its messages for other clients wait behind the refused one.
 const (
 	patientRefusal = int64(5e9)
 	longestRefusal = int64(10e9)

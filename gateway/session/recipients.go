@@ -38,8 +38,8 @@ func (e *entrance[R]) recipients(now int64, l *connector.Link, r R, v *intake.Se
 	e.acceptor.Accept(now, Pending[R]{Accepted: v.All[0], More: v.All[1:], From: &l.Source, By: Sender[R]{l, r}, After: v.After})
 }
 
-// recipient runs the steps of the message to a recipient. It returns false if that goes on later,
-// and the other recipients wait.
+// recipient runs the steps of the message to a recipient. It returns false if the steps go on later.
+// The other recipients wait until then.
 func (e *entrance[R]) recipient(now int64, l *connector.Link, r R, v *intake.Several, s *intake.Submission) (goesOn bool) {
 	switch e.sessions.intake.Take(now, s) {
 	case intake.Later:

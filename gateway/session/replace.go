@@ -11,12 +11,12 @@ import (
 	"pmg/sms"
 )
 
-// settled is how long a session lasts at least until a login of its account may replace it. It bounds how often two
-// clients with one account take each other's place.
+// settled is the time from a session's login until another login of the account may replace the session. It bounds how
+// often two clients with one account replace each other's sessions.
 const settled = int64(10 * time.Second)
 
-// replaceable returns the session whose place a login gets, because its account has as many as it may have: the one that
-// has been silent for longest. The login is refused if there is none.
+// replaceable returns the session that a login replaces, because the account has reached its limit of sessions: the one
+// that has been silent for longest. If no session may be replaced, it refuses the login.
 func (d *Sessions) replaceable(now int64, l *connector.Link, result login.Result) (old *connector.Link, _ login.Result) {
 	for _, c := range d.table.Connectors() {
 		if c.Config().Role() != protocols.Server {
@@ -43,8 +43,8 @@ func (d *Sessions) replaceable(now int64, l *connector.Link, result login.Result
 	return nil, login.Result{Code: sms.BindFailed, AnswerAfter: result.AnswerAfter}
 }
 
-// replace logs out of a session whose place in its account the client at an address gets. Its messages are answered or
-// queued again as at the end of any session.
+// replace logs out of a session that a login from the address by replaces. The session's messages are answered or queued
+// again as at the end of any session.
 func (c *Conversation[R]) replace(now int64, old *connector.Link, by netip.AddrPort) {
 	old.Place.Replaced = true
 	old.Account.End(old.Remote.Addr())

@@ -13,8 +13,8 @@ type replies[R any] struct {
 	postponed map[*connector.Link]sessionEnd[R] // ends of sessions that wait for pending commits
 }
 
-// A sessionEnd is how a session ends after its pending commits, because the answers to its messages
-// are sent first.
+// A sessionEnd is the end of a session that waits for the commits of the session's messages, because the
+// answers to these are sent first.
 type sessionEnd[R any] struct {
 	request R // the PDU to send then
 	send    bool
@@ -52,8 +52,8 @@ func (p *replies[R]) undecided(now int64, l *connector.Link, r R) {
 	p.close(now, l, r, "the disk has failed, and it is not known whether a request was stored")
 }
 
-// beside runs work for a request on another goroutine, and then calls goOn. The gateway does not
-// end the session meanwhile. If the session has ended nevertheless, over is called instead of goOn,
+// beside calls the function work for a request on another goroutine, and then calls goOn. Until then the gateway
+// does not end the session. If the session has ended nevertheless, over is called instead of goOn,
 // and the request is dropped.
 func (p *replies[R]) beside(l *connector.Link, r R, work func(), over, goOn func(now int64)) {
 	l.Storing++

@@ -68,7 +68,7 @@ func (d *Sessions) Over(now int64, l *connector.Link) {
 	} // otherwise Disconnected follows, which knows the time of the next session
 }
 
-// takenPartly counts and logs a PDU that was accepted although a part of it cannot be read.
+// takenPartly counts and logs a PDU that was accepted although a part of the PDU cannot be read.
 func (d *Sessions) takenPartly(l *connector.Link) {
 	l.Connector.Stats.Partly.Add(1)
 	if d.node.Repeats.First("partly: " + l.Connector.Name) {

@@ -52,8 +52,8 @@ func (d *Sessions) waitForRoom(l *connector.Link, s *connector.Share, m *sms.Mes
 }
 
 // mayWaitForRoom reports whether another submit may wait for room in a share. Waiting submits
-// count towards limits.max_jobs, so one account with a full queue must leave most of
-// that to the other accounts.
+// count towards limits.max_jobs, so an account with a full queue must leave most of the
+// jobs to the other accounts.
 func (d *Sessions) mayWaitForRoom(s *connector.Share) bool {
 	jobs := int64(d.node.Config().Limits.MaxJobs)
 	return d.waitingForRoom.Load() < jobs/2 && s.WaitingForRoom() < max(jobs/8, 1)

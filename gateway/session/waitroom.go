@@ -50,7 +50,7 @@ func (w *waitRoom[R]) relieve(s *connector.Share, b *connector.Backpressure[R]) 
 	}
 }
 
-// take removes the waiting submits of a session, and passes them to f.
+// take removes the waiting submits of a session, and calls f for each.
 func (w *waitRoom[R]) take(l *connector.Link, f func(*sms.Message, R)) {
 	if l.WaitingForRoom == 0 {
 		return

@@ -1,5 +1,5 @@
-// Package body reads the bodies of requests while memory is free: the bodies of all clients together, and
-// those of each account, are limited, and their memory is counted in limits.memory with everything else.
+// Package body reads the bodies of requests while memory is free. It limits the memory of all bodies together, and
+// of the bodies of each account. This memory counts towards limits.memory.
 //
 // # Start reading
 //

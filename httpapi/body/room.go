@@ -86,9 +86,9 @@ func (c *Claim) Release() {
 	c.octets = 0
 }
 
-// Parse runs work on the body that was read, or on a part of it. Large bodies take turns, so that many of
-// them do not delay small requests. It reports false, and does not run work, if gone is closed before the
-// body's turn.
+// Parse calls the function work, which parses the body or a part of the body. Large bodies take turns, so that
+// many of them do not delay small requests. It reports false, and does not call work, if the channel gone is closed
+// before the body's turn.
 func (c *Claim) Parse(gone <-chan struct{}, work func()) bool {
 	if c.octets < large {
 		work()

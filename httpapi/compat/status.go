@@ -106,7 +106,7 @@ func (v *Status) smsc(now int64, c *connector.Connector) *kannel.SMSC {
 	return s
 }
 
-// stateOf returns Kannel's name for the state of a connector, or the time since when it is online.
+// stateOf returns Kannel's name for the state of a connector, or, if the connector is online, for how long.
 func (v *Status) stateOf(now int64, c *connector.Connector) (state string, online time.Duration) {
 	var since int64
 	c.Links(func(l *connector.Link) {

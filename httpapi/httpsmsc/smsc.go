@@ -51,7 +51,7 @@ func New(ctx context.Context, rooms Rooms, engine worker.Engine, c *connector.Co
 	return v, nil
 }
 
-// Close ends the running calls. The lane sends nothing more: its engine has ended, or the lane is empty.
+// Close ends the running calls. It is called when the lane sends nothing more: the engine has ended, or the lane is empty.
 func (v *SMSC) Close() {
 	v.group.Close()
 	v.current.Load().close()

@@ -32,13 +32,13 @@ type Table interface {
 	Lanes() []*connector.Lane
 }
 
-// Money knows the payments of accounts.
+// Money gives access to the payments of accounts.
 type Money interface {
 	CurrencyOf(c *sms.Credit) string
 	History(account string) ([]credit.Payment, error)
 }
 
-// Webhooks knows the servers of clients.
+// Webhooks gives access to the servers of clients.
 type Webhooks interface {
 	Rows(account string) []webhooks.Row
 	Attempts(f webhooks.Filter) []webhooks.Attempt

@@ -96,8 +96,8 @@ func (s *Site) Serves(r *http.Request) bool {
 	return serves
 }
 
-// ServeHTTP serves a request, unless another site caused it. If another site's host name points here, its requests have no
-// cookie, and get the login page.
+// ServeHTTP serves a request, unless another site caused it. If another site's host name points here, requests for that name
+// have no cookie, and get the login page.
 func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	browser.Protect(w.Header())
 	switch _, pattern := s.mux.Handler(r); {

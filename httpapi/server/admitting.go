@@ -25,7 +25,7 @@ import (
 type admitting struct {
 	net.Listener
 	of      *Listener
-	results chan accepted // for Accept
+	results chan accepted // results that Accept returns
 	work    sync.WaitGroup
 	ctx     context.Context
 	end     context.CancelFunc
@@ -156,7 +156,7 @@ func (l *Listener) readClient(c net.Conn, proxy netip.AddrPort) (client netip.Ad
 	_ = c.SetReadDeadline(time.Now().Add(cfg.BindTimeout))
 	header, err := readHeader(c)
 	if errors.Is(err, os.ErrDeadlineExceeded) {
-		err = fmt.Errorf("%d octets of it have come in %v", len(header), cfg.BindTimeout)
+		err = fmt.Errorf("only %d octets have come in %v", len(header), cfg.BindTimeout)
 	}
 	if err != nil {
 		return client, err

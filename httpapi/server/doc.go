@@ -3,8 +3,8 @@
 //
 // # Goroutines
 //
-// Connections are those of net/http, which has a goroutine for each. Their number is that of the connector's instances;
-// limits.prebind and limits.prebind_per_address count those on which nobody has logged in yet.
+// net/http has a goroutine for each connection. There may be as many connections as the connector has instances;
+// limits.prebind and limits.prebind_per_address limit the connections on which nobody has logged in yet.
 //
 // # Start reading
 //

@@ -173,7 +173,7 @@ func (c *conn) trusts(by *tls.Config, shown []*x509.Certificate) bool {
 
 type connKey struct{}
 
-// connOf returns the connection below that of TLS.
+// connOf returns the connection itself, which may be below a connection of TLS.
 func connOf(c net.Conn) *conn {
 	if t, ok := c.(*handshakes.Conn); ok {
 		c = t.NetConn()

@@ -82,8 +82,8 @@ func TestProxyWithoutHeader(t *testing.T) {
 		{"10m", "PROXY UNKNOWN\r\nGET / HTTP/1.1\r\nHost: x\r\n\r\n", false, 0, ""}, // it is not in networks
 		{"10m", "PROXY TCP4 203.0.113.1 127.0.0.1 40000 2775\r\n", false, 0, "is not in networks"},
 		{"10m", header1, true, 0, ""},
-		{"200ms", header2[:20], false, 1, "20 octets of it have come in 200ms"},
-		{"200ms", "", false, 1, "0 octets of it have come in 200ms"},
+		{"200ms", header2[:20], false, 1, "20 octets have come in 200ms"},
+		{"200ms", "", false, 1, "0 octets have come in 200ms"},
 		{"200ms", header1, false, 0, ""},
 	} {
 		t.Run(fmt.Sprintf("%.20q %s", c.octets, c.bind), func(t *testing.T) {

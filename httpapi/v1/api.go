@@ -170,7 +170,7 @@ func (h *handler) readJSON(most int64) ([]byte, bool) {
 	b, err := h.x.ReadBody(most, h.x.Account.SystemID)
 	switch {
 	case errors.Is(err, body.ErrLarge):
-		h.problem(own.NewProblem("too-large", "the body may have at most "+strconv.Itoa(int(most))+" octets"))
+		h.problem(own.NewProblem("too-large", "the body has more than "+strconv.Itoa(int(most))+" octets"))
 	case errors.Is(err, body.ErrFull):
 		h.problem(own.NewProblem("queue-full", "too many large bodies are being read"))
 	case err != nil:

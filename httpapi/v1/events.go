@@ -119,8 +119,8 @@ func (p *Pulls) endStream(s *eventStream, l *connector.Lane, rest []*connector.S
 	p.end(back, true)
 }
 
-// left returns the stream that a client has left, by its last event, and the number of the event in the
-// stream. It returns nil if the event is unknown.
+// left returns the ended stream in which a client got the event last, and the number of the event in that stream.
+// It returns nil if the event is unknown.
 func (of *pulled) left(last string) (s *eventStream, number int) {
 	if h := of.held[last]; h.stream != nil {
 		return h.stream, h.number
@@ -248,7 +248,7 @@ func (h *handler) mayStream() bool {
 // An eventWriter writes the events of a stream.
 type eventWriter struct {
 	w        io.Writer
-	out      *http.ResponseController // of w
+	out      *http.ResponseController // controller of w
 	stream   *eventStream
 	pull     *pull
 	pulls    *Pulls

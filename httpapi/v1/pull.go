@@ -41,7 +41,7 @@ type Pulls struct {
 	ends   <-chan struct{} // closed when the gateway ends
 
 	mu     sync.Mutex
-	of     map[string]*pulled // by account
+	of     map[string]*pulled // what the clients fetch, by account
 	closed bool
 }
 

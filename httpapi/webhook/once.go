@@ -22,7 +22,7 @@ const (
 type batches struct {
 	mu  sync.Mutex
 	all int
-	of  map[string]int // by account
+	of  map[string]int // number of calls, by account
 }
 
 // begin counts a batch; end uncounts it. It returns the reason why there is no place for the batch, "" if there is one.

@@ -35,7 +35,7 @@ type Options[U any] struct {
 	Now    func() time.Time // the time
 	Most   int              // limit of all sessions
 	MostOf int              // limit of the sessions of one owner
-	Owner  func(U) string   // of a session
+	Owner  func(U) string   // returns the owner of a session
 
 	Secure func(*http.Request) bool // whether browsers use TLS for a request; IsSecure if nil
 }
@@ -52,7 +52,7 @@ type Sessions[U any] struct {
 	options Options[U]
 
 	mu       sync.Mutex
-	sessions map[string]*session[U] // by the hash of the cookie
+	sessions map[string]*session[U] // sessions, by the hash of the cookie
 }
 
 // NewSessions returns an empty set of sessions.

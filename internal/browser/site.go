@@ -49,9 +49,9 @@ func (p *Page) group() string { return cmp.Or(p.Group, p.Title) }
 // A Site is a set of pages that have one frame: head, menu, notice.
 type Site struct {
 	Base string // beginning of the paths of the pages
-	Name string // in the heads of the pages
+	Name string // name in the heads of the pages
 
-	templates map[string]*template.Template // by the names of the pages' templates
+	templates map[string]*template.Template // templates, by page
 }
 
 // NewSite returns a site with the templates of files: a template for each page in the directory templates,

@@ -13,7 +13,7 @@ import (
 type identity struct {
 	name     string
 	uid, gid int
-	groups   []int // of the user
+	groups   []int // groups of the user
 }
 
 // DropPrivileges changes the user of the process, given as name or name:group. Without a group, the process

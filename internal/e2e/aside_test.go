@@ -180,7 +180,7 @@ func TestChangeQueued(t *testing.T) {
 	g.wantStored()
 	testutil.Eventually(t, "nothing waits", func() bool { return g.Pending() == 0 })
 	if _, err := g.Operate.ChangeStored(t.Context(), operate.QueueChange{What: operate.MoveMessages, To: "clients"}, operate.Selection{}, 0, 10); err == nil ||
-		err.Error() != `cannot move messages: there is no out connector "clients"; there are operator, second` {
+		err.Error() != `cannot move messages: there is no out connector "clients"; the out connectors are: operator, second` {
 		t.Errorf("got %v", err)
 	}
 }

@@ -22,11 +22,11 @@ import (
 
 // A Listener accepts connections of TLS for net/http. The handshake of a connection is made when net/http begins to serve it.
 type Listener struct {
-	net.Listener // of the connections below TLS
+	net.Listener // listener for the connections below TLS
 	Config       *tls.Config
 	Turns        *turns.Turns[netip.Prefix]
 	Limit        time.Duration // limit of the time for a handshake, including the wait for turns
-	Log          *log.Logger   // of handshakes that have failed
+	Log          *log.Logger   // log of failed handshakes
 }
 
 // Accept implements net.Listener.

@@ -20,7 +20,7 @@ import (
 
 // Options define how a Sender reaches servers, and limit what a Sender accepts from them.
 type Options struct {
-	TLS            *tls.Config   // of https; nil: the machine's authorities
+	TLS            *tls.Config   // configuration of https; nil: the machine's authorities
 	Dial           Dial          // opens connections; nil: to the host of the URL
 	Proxy          bool          // the environment may name a proxy; otherwise none is used
 	Connections    int           // connections that may be open to a server at the same time; 0: any number
@@ -47,7 +47,7 @@ const (
 	defaultBody    = 64 << 10
 	defaultIdle    = 16
 	maxIdle        = 1024     // connections to all servers
-	maxHeader      = 64 << 10 // of an answer, in octets
+	maxHeader      = 64 << 10 // maximum header of an answer, in octets
 	idleTime       = time.Minute
 )
 
@@ -102,7 +102,7 @@ type Answer struct {
 	RetryAfter time.Duration // time for which the server asks for no calls; 0: it does not ask
 	Sent       bool          // the server may have the call
 	Err        string        // the reason why there is no answer, as text that follows the name of a server
-	Cause      error         // of Err
+	Cause      error         // error that Err describes
 
 	slow  bool // a person must solve the problem
 	never bool // the call cannot be made, now or later
@@ -151,8 +151,8 @@ func (s *Sender) send(ctx context.Context, call *httpsms.Call) (a Answer) {
 // errURL says that the URL of a call cannot be read. The URL itself may have secrets.
 var errURL = errors.New("its URL cannot be read")
 
-// once is a body that cannot be sent again. The transport repeats a GET without a body, or with one that it can get
-// anew, when a kept connection turns out to be closed. The server may have got the first one then.
+// once is a body that cannot be sent again. If a kept connection turns out to be closed, the transport repeats a GET whose body
+// is missing or can be read again. Then the server may have got the first GET.
 type once struct{ *bytes.Reader }
 
 // Close implements io.Closer.

@@ -126,9 +126,8 @@ func CheckPortOf(prefix string) error {
 // Allowed returns how a client's URL may be called, or an error for the client with the reason why it may
 // not. A URL with escapes is checked again after they are filled in.
 //
-// The prefixes are URLs, below one of which it must be unless public allows any; and networks, such as 10.1.0.0/16,
-// whose addresses it may then lead to. Otherwise it may lead to public addresses only, and to the one that the prefix
-// that it is below names.
+// The prefixes are URLs and networks. Unless public is true, the client's URL must be below one of the URLs. It may lead to
+// public addresses, to addresses in the networks, such as 10.1.0.0/16, and to the address in a prefix that it is below.
 func Allowed(prefixes []string, public bool, text string) (to Target, err error) {
 	p, err := readURL(text)
 	if err == nil {
@@ -152,7 +151,7 @@ func Allowed(prefixes []string, public bool, text string) (to Target, err error)
 		}
 	}
 	if !allowed {
-		return Target{}, errors.New("is not one of those that the account may have called")
+		return Target{}, errors.New("is not among the URLs and networks that the account allows")
 	}
 	slices.SortFunc(to.Networks, netip.Prefix.Compare)
 	if p.addr.IsValid() {

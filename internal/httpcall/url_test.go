@@ -21,7 +21,7 @@ func TestAllowed(t *testing.T) {
 			t.Errorf("%s, %s: %s, want %s", prefixes, url, got, want)
 		}
 	}
-	const no = "is not one of those that the account may have called"
+	const no = "is not among the URLs and networks that the account allows"
 	const yes = "[]"
 	const crm = "https://crm.example.net/dlr"
 	f(crm, "https://crm.example.net/dlr", yes)

@@ -35,7 +35,7 @@ type Edit struct {
 // An Edited is the result of an Edit in a file, or the result that it would have.
 type Edited struct {
 	Changed int64 // lines
-	Octets  int64 // of all lines
+	Octets  int64 // size of all lines
 }
 
 // Edit changes the lines of a file that is no longer written; with dry it only counts the lines. The file is
@@ -153,7 +153,7 @@ func eachText(r io.Reader, visit func(text []byte) error) error {
 	}
 }
 
-// isEnd reports whether a reader is at its end, and not at a place where its file is truncated.
+// isEnd reports whether a reader has reached the end of the data, and not the place where a compressed file is truncated.
 func isEnd(r io.Reader) bool {
 	n, err := r.Read(make([]byte, 1))
 	return n == 0 && errors.Is(err, io.EOF)

@@ -12,7 +12,7 @@ import (
 
 const (
 	blockSize   = 256 << 10 // octets of lines that share a filter, and are compressed as one frame
-	bitsPerKey  = 20        // of a filter
+	bitsPerKey  = 20        // bits of a filter for each key
 	filterShare = 32        // a filter takes at most 1/filterShare of its block
 )
 

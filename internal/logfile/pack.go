@@ -6,7 +6,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// A packer compresses lines. Each block is a frame of its own, so that it can be read without those before it, and what
+// A packer compresses lines. Each block is a frame, which can be read without the earlier blocks, and what
 // blocks have is in an index at the end.
 type packer struct {
 	out   io.Writer
@@ -16,8 +16,8 @@ type packer struct {
 	blocks []Block
 	text   []byte // not compressed yet
 	frame  []byte
-	at     int64 // in the plain file
-	packed int64 // in out
+	at     int64 // position in the plain file
+	packed int64 // position in out
 }
 
 func newPacker(out io.Writer, keys Keyer) (*packer, error) {

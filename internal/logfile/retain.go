@@ -19,7 +19,7 @@ import (
 // because the newest file is kept longest. The goroutine stops compressing a file that is removed.
 type retention struct {
 	dir     *Dir
-	name    string         // of the log
+	name    string         // name of the log
 	log     zerolog.Logger // receives the retention's errors
 	allowed atomic.Int64   // largest size of the file being written
 

@@ -35,7 +35,7 @@ type Walk struct {
 
 	logs  *Logs
 	keyer Keyer
-	files [][]*walked // of each log, the latest first
+	files [][]*walked // files of each log, the latest first
 	names []string
 	zstd  *zstd.Decoder
 	text  []byte

@@ -8,7 +8,7 @@ const idLen = 16
 // An About is the fields at the end of a line that follow the PDU. Fields that the line lacks are nil.
 type About struct {
 	Reason  []byte // why the gateway has refused the message
-	ID      []byte // of the message
+	ID      []byte // id of the message
 	Account []byte // quoted if necessary
 }
 

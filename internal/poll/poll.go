@@ -21,7 +21,7 @@ type Event struct {
 type Poller struct {
 	fd       int
 	notifier int      // descriptor that Go's poller watches
-	file     *os.File // of notifier
+	file     *os.File // the notifier as a file
 	raw      syscall.RawConn
 	ready    func(fd uintptr) bool
 	events   []Event

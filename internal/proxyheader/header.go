@@ -43,7 +43,7 @@ func Extent(b []byte) (n int, whole bool, err error) {
 			return end + 1, true, nil
 		}
 		if len(line) == longest {
-			return 0, false, fmt.Errorf("its first line has more than %d octets", longest)
+			return 0, false, fmt.Errorf("the first line has more than %d octets", longest)
 		}
 		return len(b), false, nil
 	case agree(b, proxyproto.SIGV2):
@@ -52,7 +52,7 @@ func Extent(b []byte) (n int, whole bool, err error) {
 		}
 		n = fixed2 + int(binary.BigEndian.Uint16(b[fixed2-2:]))
 		if n > MaxHeader {
-			return 0, false, fmt.Errorf("it has %d octets, and may have %d", n, MaxHeader)
+			return 0, false, fmt.Errorf("it has %d octets, but at most %d are allowed", n, MaxHeader)
 		}
 		return min(n, len(b)), len(b) >= n, nil
 	}

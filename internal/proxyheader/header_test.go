@@ -73,7 +73,7 @@ func TestHeaderRefused(t *testing.T) {
 		"another word":       {"PROXYTCP4 198.51.100.7", "it is missing"},
 		"another signature":  {"\r\n\r\n\x00\r\nEXIT\n", "it is missing"},
 		"no end":             {"PROXY UNKNOWN " + strings.Repeat("x", 200), "more than 107"},
-		"2, too long":        {v2(0x21, 0x11, v4+strings.Repeat("x", MaxHeader)), "and may have 4096"},
+		"2, too long":        {v2(0x21, 0x11, v4+strings.Repeat("x", MaxHeader)), "at most 4096 are allowed"},
 		"no CR":              {"PROXY TCP4 198.51.100.7 127.0.0.1 40000 2775\n", `\r\n`},
 		"port 99999":         {"PROXY TCP4 198.51.100.7 127.0.0.1 99999 2775\r\n", "port"},
 		"a negative port":    {"PROXY TCP4 198.51.100.7 127.0.0.1 -1 2775\r\n", "port"},

@@ -46,7 +46,7 @@ func New(o Options) (*Hours, []Problem) {
 		problem("to", "must be a time of day such as 08:00, not %q", o.To)
 	}
 	if okFrom && okTo && h.from == h.to {
-		problem("to", "must not be the same time as from, because there would be no quiet hours")
+		problem("to", "must not be the same time as \"from\", because there would be no quiet hours")
 	}
 	if o.Zone == "" && len(o.Zones) == 0 {
 		problem("zone", "must be given, or zones: quiet hours need a time zone")
@@ -70,7 +70,7 @@ func New(o Options) (*Hours, []Problem) {
 		case !ok:
 			problem(option, noZone, name)
 		case h.isZone(prefix):
-			problem(option, "repeats %s, which an entry before it has: remove one of them", prefix.Digits)
+			problem(option, "repeats %s, which an earlier entry has: remove one of the two", prefix.Digits)
 		default:
 			h.zones.Set(prefix, at)
 		}
@@ -98,8 +98,8 @@ func (h *Hours) Zone(recipient number.Number) *time.Location {
 	return h.zone
 }
 
-// End returns the first time, from at on, that is outside the quiet hours of a recipient, in Unix nanoseconds. If the clock is
-// set forward over the end, that is the moment when it is set. If it is set back to before the end, the hours begin again.
+// End returns the first time, from at on, that is outside the quiet hours of a recipient, in Unix nanoseconds. If the clock of
+// the zone is set forward past the end of the hours, they end at that moment. If it is set back before the end, they go on.
 func (h *Hours) End(at int64, recipient number.Number) int64 {
 	zone := h.Zone(recipient)
 	if zone == nil {
@@ -119,7 +119,7 @@ func (h *Hours) End(at int64, recipient number.Number) int64 {
 	}
 }
 
-// left returns the rest of the quiet hours at a time, unless the clock is set meanwhile; 0: the time is outside the hours.
+// left returns the rest of the quiet hours at a time, if the zone's clock is not set within it; 0: the time is outside the hours.
 func (h *Hours) left(t time.Time) time.Duration {
 	const day = 24 * 60
 	hour, minute, second := t.Clock()

@@ -138,7 +138,7 @@ func TestProblems(t *testing.T) {
 		want string
 	}{
 		{Options{From: "9:00", To: "24:00", Zone: "UTC"}, "from must be a time of day such as 21:00, not \"9:00\"; to must be a time of day such as 08:00, not \"24:00\""},
-		{Options{From: "09:00", To: "09:00", Zone: "UTC"}, "to must not be the same time as from"},
+		{Options{From: "09:00", To: "09:00", Zone: "UTC"}, `to must not be the same time as "from"`},
 		{Options{From: "09:00", To: "10:00"}, "zone must be given"},
 		{Options{From: "09:00", To: "10:00", Zone: "Local"}, "zone must name a time zone"},
 		{Options{From: "09:00", To: "10:00", Zone: "Europe/Nowhere"}, "zone must name a time zone"},

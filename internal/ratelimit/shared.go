@@ -15,7 +15,7 @@ type terms struct {
 	longest         int64 // longest time that a message may wait
 }
 
-// The limits of waiting messages: those of one second, within these bounds.
+// Bounds of the number of messages that may wait. Between them it is as many as the rate allows in a second.
 const (
 	leastWaiting = 10
 	mostWaiting  = 10_000

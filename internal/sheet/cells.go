@@ -71,7 +71,7 @@ func isEach(mnc []byte) bool {
 // Ambiguous finds networks that a spreadsheet may have confused by dropping a zero: 310-30 and 310-030.
 type Ambiguous map[sms.Network]int // line of each network, whose MNC is shortened to two digits
 
-// Add records a network with its line. It returns an error if the other form was added before.
+// Add records the network of a line. It returns an error if the network with the other form of the MNC was added before.
 func (a Ambiguous) Add(n sms.Network, line int) error {
 	short, isShort := n.Short()
 	if short == 0 {

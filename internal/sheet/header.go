@@ -186,7 +186,7 @@ func CheckColumns(columns, wanted []string, check func([]string) error) error {
 			return fmt.Errorf("there is no column %q: it must be one of %s", c, strings.Join(all, ", "))
 		}
 		if c != Ignored && slices.Contains(columns[:i], c) {
-			return fmt.Errorf("the column %s is named twice", c)
+			return fmt.Errorf("the column %q is named twice", c)
 		}
 	}
 	if len(columns) > MaxColumns {
@@ -200,9 +200,9 @@ func CheckNetwork(columns []string) error {
 	has := func(name string) bool { return slices.Contains(columns, name) }
 	switch {
 	case has(Network) && has(MCC):
-		return errors.New("there must be a column network (MCC and MNC together), or a column mcc, and not both")
+		return errors.New(`there must be a column "network" (MCC and MNC together), or a column "mcc", and not both`)
 	case has(MNC) && !has(MCC):
-		return errors.New("there is a column mnc, but no column mcc")
+		return errors.New(`there is a column "mnc", but no column "mcc"`)
 	}
 	return nil
 }

@@ -33,7 +33,7 @@ func readPrefixes(from io.Reader, p *textfile.Problems) (prefixes []string, err 
 		Spelled: map[string]string{"prefix": Prefix, "prefixes": Prefix, "destination": Prefix},
 		Check: func(columns []string) error {
 			if !slices.Contains(columns, Prefix) {
-				return errors.New("there must be a column prefix")
+				return errors.New(`there must be a column "prefix"`)
 			}
 			return nil
 		},

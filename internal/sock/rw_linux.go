@@ -9,9 +9,9 @@ import (
 // Read reads from a non-blocking socket.
 //
 // Read and Write are raw system calls, which Go's scheduler does not see. They never block,
-// so the scheduler need not know. For other system calls, its monitor checks every 20 µs
-// whether one takes long. On a busy machine the kernel preempts the thread during a call,
-// so the monitor hands its processor to another thread, which took 8 to 20 % of the CPU.
+// so the scheduler need not know. For other system calls, the scheduler's monitor checks every
+// 20 µs whether one takes long. On a busy machine the kernel preempts a thread during a call, and
+// the monitor hands the thread's processor to another thread, which took 8 to 20 % of the CPU.
 func Read(fd int, b []byte) (int, error) { return call(unix.SYS_RECVFROM, fd, b, 0) }
 
 // Write writes to a non-blocking socket; see Read.

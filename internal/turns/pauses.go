@@ -12,8 +12,8 @@ const (
 	shortTime   = time.Second / 4 // there is no pause after work that took less than this time
 )
 
-// Pauses are turns for work whose duration depends on the request, such as statistics: after the work its owner pauses for a
-// multiple of that time. It is safe for concurrent use.
+// Pauses are turns for work whose duration depends on the request, such as statistics. After the work, the owner pauses for a
+// multiple of the work's duration. It is safe for concurrent use.
 type Pauses struct {
 	turns *Turns[string]
 

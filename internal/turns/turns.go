@@ -1,5 +1,6 @@
-// Package turns limits the number of pieces of work that run at a time, such as hashes of passwords of unknown clients. Their
-// owners are served in turn: the networks of unknown clients, or the accounts of messages.
+// Package turns limits the number of pieces of work that run at a time. Each piece has an owner, and the owners are served in
+// turn. For example, an owner is the network of the unknown clients whose passwords are hashed, or the account whose messages
+// are searched.
 //
 // # Start reading
 //

@@ -16,7 +16,7 @@ import (
 
 // A Finder finds the stories of messages.
 type Finder struct {
-	Dir    string        // of the pdu logs
+	Dir    string        // directory of the pdu logs
 	Events string        // directory of the events; "": events are not read
 	Most   int           // of how many messages the events and the store are asked
 	Room   int           // limit of octets of lines in memory; 0: no limit

@@ -13,7 +13,7 @@ import (
 type Story struct {
 	ID          string // id of the message; "": the gateway has refused the message
 	Account     string // account of the client that submitted the message; "": an SMSC delivered it, or no line names the account
-	Source      string // addresses as they came
+	Source      string // addresses as in the line
 	Destination string
 	Steps       []Step
 	Waits       *operate.StoredMessage // queue entry of the message; nil: the message does not wait, or that is not known
@@ -48,7 +48,7 @@ const (
 type Step struct {
 	At        time.Time
 	What      What
-	Account   string // of the client that the step is about
+	Account   string // account of the client that the step is about
 	Connector string // the peer's, or for events an account that receives
 	Instance  int    // instance of the connector; 0: no line names it
 	Status    pdulog.Status
@@ -59,7 +59,7 @@ type Step struct {
 	Delivery  string // content of the receipt, for a step made of the receipt's event
 
 	Line    []byte // line of the pdu log; nil: the step is made of an event
-	Command string // of that line
+	Command string // command of that line
 }
 
 const stamp = "2006-01-02T15:04:05.000Z"

@@ -21,7 +21,7 @@ type teller struct {
 	by       map[string]*Story
 	receipts map[string]*Story  // stories by id of a receipt to a client
 	peers    map[string][]given // messages by the id that an SMSC gave them
-	to       map[string]string  // of our ids: the recipients
+	to       map[string]string  // recipients, by our ids
 	open     map[request]*Story // stories by unanswered request to a peer
 	calls    map[request]*Story // stories by unanswered call of a webhook
 	asked    map[request]asked  // unanswered requests of peers

@@ -105,7 +105,7 @@ func substitute(rule, number string) (string, error) {
 		case n < 0 || n > 9:
 			b.WriteByte(parts[1][i])
 		case n >= len(found):
-			return "", fmt.Errorf("it refers to \\%d, which its expression does not have", n)
+			return "", fmt.Errorf("its replacement refers to group \\%d, which its expression does not have", n)
 		default:
 			b.WriteString(found[n])
 		}

@@ -246,7 +246,7 @@ func (p *patch) builtin(at *ast.Node, n *ast.BuiltinNode) {
 	f := functionOf(n.Name)
 	switch {
 	case isLoop:
-	case f == nil || f.Predicate: // a loop without a body
+	case f == nil || f.Predicate: // a library function that loops, called without a body, such as count(list)
 		for i := range n.Arguments {
 			p.charge(2, &n.Arguments[i])
 		}

@@ -11,7 +11,7 @@ type Field = sms.Field
 // The names of fields. The numbers are part of stored messages, so their meaning never changes.
 const (
 	Mask        uint8 = 1 + iota // mask of the wanted events, as the dialect writes it: dlr-mask, dlr-level
-	Method                       // of the calls
+	Method                       // HTTP method of the calls
 	Service                      // Kannel: name of the sendsms-user
 	AccountInfo                  // Kannel: account
 	Billing                      // Kannel: binfo

@@ -33,7 +33,7 @@ type Answer struct {
 
 // A Result is the result of an Order.
 type Result struct {
-	ID    uint64   // of the message, if Code is OK
+	ID    uint64   // id of the message, if Code is OK
 	Code  sms.Code // OK, or the reason of the refusal
 	Step  string   // step that has refused the message: one of the steps for messages that come in
 	Parts int      // number of short messages
@@ -58,7 +58,7 @@ type Event struct {
 	Taken    bool   // an SMSC has accepted the message, and no receipt has come
 	Context  sms.Context
 
-	Message *sms.Message // from a mobile
+	Message *sms.Message // message from a mobile
 }
 
 // AnswerOf reads sms.Report.Answer: the status with which an SMSC has refused a message, and its name; or the

@@ -39,10 +39,10 @@ type RequestOptions struct {
 	JSON    string   `yaml:"json" live:"rebind" doc:"The body as JSON, whose strings are templates. What has only empty fields is left out; a string that begins with # becomes a number or a word, such as \"#{validity}\"."`
 	Login   string   `yaml:"login" enum:"basic|oauth2|none" live:"rebind" doc:"basic sends system_id and password as HTTP Basic; templates have them as {username} and {password}. oauth2 sends the token of token."`
 
-	Token TokenOptions `yaml:"token" live:"rebind" doc:"With login: oauth2, the token: by client credentials (RFC 6749), anew shortly before it ends, and when the SMSC answers 401."`
+	Token TokenOptions `yaml:"token" live:"rebind" doc:"With login: oauth2, the token: by client credentials (RFC 6749), renewed shortly before it ends, and when the SMSC answers 401."`
 }
 
-// TokenOptions are how a token is got from an authorization server.
+// TokenOptions define how a token is requested from an authorization server.
 type TokenOptions struct {
 	URL          string `yaml:"url" live:"rebind" doc:"URL of the authorization server. The connector's tls applies if it has the host of the SMSC; else the machine's authorities."`
 	ClientID     string `yaml:"client_id" live:"rebind" doc:"Who we are there."`
@@ -84,7 +84,7 @@ type Place struct {
 // /from/NAME/inbound of a listener of ours, NAME being the connector's.
 type CallbackOptions struct {
 	Listener string         `yaml:"listener" live:"rebind" doc:"The in connector with protocol: http that takes them."`
-	URL      string         `yaml:"url" live:"rebind" doc:"How the SMSC reaches that, such as https://pmg.example.net:8080. {receipt_url} of templates begins with it."`
+	URL      string         `yaml:"url" live:"rebind" doc:"The address at which the SMSC reaches these paths, such as https://pmg.example.net:8080. {receipt_url} of templates begins with it."`
 	Secret   string         `yaml:"secret" secret:"yes" live:"rebind" doc:"What each must show: as the parameter token, or as the password of HTTP Basic, or as a bearer token. {receipt_url} has it."`
 	Networks []netip.Prefix `yaml:"networks" live:"rebind" doc:"Addresses that they may come from, such as 192.0.2.0/24; any when empty. secret or networks must be given."`
 	Receipts ReceiptFields  `yaml:"receipts" live:"rebind" doc:"Where receipts have what they say: names of parameters of the query or of a form, or JSON pointers into the body."`
@@ -96,7 +96,7 @@ type CallbackOptions struct {
 type ReceiptFields struct {
 	List   string   `yaml:"list" live:"rebind" doc:"A JSON pointer to a list of receipts, in each of which the others are looked for; / is a body that is a list. A single one is taken as well."`
 	ID     string   `yaml:"id" live:"rebind" doc:"The id of the message, as answers.id has it. {receipt_url} has ours as message."`
-	State  string   `yaml:"state" live:"rebind" doc:"What became of it."`
+	State  string   `yaml:"state" live:"rebind" doc:"The state of the message."`
 	Error  string   `yaml:"error" live:"rebind" doc:"The error of the network."`
 	Text   string   `yaml:"text" live:"rebind" doc:"The text in the form of SMPP (appendix B): its stat: and err: count more than state and error."`
 	States []string `yaml:"states" live:"rebind" doc:"What the words of state mean, beside those of SMPP and docs/events.md, in any letter case: WORD=STATE, with STATE one of delivered, expired, deleted, undeliverable, accepted, unknown, rejected and enroute. Others are unknown."`

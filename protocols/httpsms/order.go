@@ -14,8 +14,8 @@ import (
 type Order struct {
 	From, To  string       // addresses as the client wrote them: digits, with '+' in front or without, or an alphanumeric sender
 	Header    []byte       // user data header with its length octet (3GPP TS 23.040 §9.2.3.24), or nil
-	Text      []byte       // in Alphabet, without the header
-	Alphabet  sms.Alphabet // of Text
+	Text      []byte       // text in Alphabet, without the header
+	Alphabet  sms.Alphabet // alphabet of Text
 	Class     sms.Class
 	PID       uint8
 	Priority  uint8 // 0 lowest, at most 4

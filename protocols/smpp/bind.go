@@ -62,8 +62,8 @@ func (s *session) bindAnswered(now int64, p *PDU) protocols.Action {
 		return s.close(protocols.Close, fmt.Sprintf("cannot log in: %s cannot be read: %s", p.ID, p.Err().Text))
 	}
 	// According to §3.4 a server that does not send its version supports no optional
-	// parameters. Many servers support them and do not send it, and a message that lacks
-	// its parameters is another message. So only a server that sends a lower version gets
+	// parameters. Many servers support them and do not send a version, and a message without
+	// its parameters means something else. So only a server that sends a lower version gets
 	// no parameters.
 	version := uint8(Version34)
 	if v, ok := FindTLV(p.BindResp().TLVs, TagVersion); ok && len(v) == 1 {

@@ -9,8 +9,8 @@ import (
 
 // The sizes of an address with its NUL.
 const (
-	addressSize     = 21 // in submit_sm and deliver_sm
-	dataAddressSize = 65 // in data_sm
+	addressSize     = 21 // size in submit_sm and deliver_sm
+	dataAddressSize = 65 // size in data_sm
 )
 
 // walkData walks the body of data_sm (§4.7.1). Its text is in message_payload.

@@ -11,7 +11,7 @@ import (
 type keepalive struct {
 	heard    int64  // time of the peer's last PDU; later if the session was not read
 	asked    int64  // when the unanswered enquire_link was sent; 0: no enquire_link is unanswered
-	sequence uint32 // of our last enquire_link
+	sequence uint32 // sequence_number of our last enquire_link
 	unread   bool   // the PDU at hand may answer an enquire_link
 }
 

@@ -233,7 +233,7 @@ func nativeWithout(m *sms.Message, tags ...uint16) []byte {
 	return b
 }
 
-// putNative gives a message a native part, or none if that says nothing.
+// putNative sets the native part of a message. A part in which all is zero is left out.
 func putNative(m *sms.Message, native []byte) {
 	if len(native) == nativeHead && [nativeHead]byte(native) == [nativeHead]byte{} {
 		native = nil

@@ -40,7 +40,7 @@ func (p *PDU) recipients() int {
 	return listLen(*p.Dests())
 }
 
-// multi is how far the gateway is with the recipients of a submit_multi.
+// multi records which recipients of a submit_multi the gateway has handled.
 type multi struct {
 	at        int         // where the recipients that follow begin
 	to        Destination // the recipient at hand

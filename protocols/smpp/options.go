@@ -35,11 +35,11 @@ type ConnectorOptions struct {
 	LongSystemIDs bool `yaml:"long_system_ids" default:"false" live:"no" doc:"Whether a system_id, of clients or the connector's own, may have up to 32 characters. SMPP allows 15, and some peers no more."`
 	LongPasswords bool `yaml:"long_passwords" default:"false" only:"in" live:"no" doc:"Whether clients' passwords may have up to 64 characters. SMPP allows 8, and some clients no more."`
 
-	in, out  []tlvRule     // of TLVs
-	statuses []statusRange // of Statuses
+	in, out  []tlvRule     // compiled from TLVs
+	statuses []statusRange // compiled from Statuses
 }
 
-// Submit is how the fields of submits are filled.
+// Submit are the options for the fields of submits.
 type Submit struct {
 	ServiceType string `yaml:"service_type" live:"rebind" doc:"service_type of messages without one, at most 5 characters, such as CMT, by which some SMSCs choose the tariff or the route."`
 	ProtocolID  int    `yaml:"protocol_id" default:"0" range:"0..255" live:"rebind" doc:"protocol_id of messages whose own is 0."`
@@ -77,9 +77,9 @@ func NewConnectorOptions() *ConnectorOptions {
 // §5.2.3, §5.2.7, §5.2.11).
 const (
 	maxSystemID     = 15
-	maxLongSystemID = 32 // with long_system_ids
+	maxLongSystemID = 32 // maximum with long_system_ids
 	maxPassword     = 8
-	maxLongPassword = 64 // with long_passwords
+	maxLongPassword = 64 // maximum with long_passwords
 	maxSystemType   = 12
 	maxAddressRange = 40
 	maxServiceType  = 5

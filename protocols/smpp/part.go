@@ -50,8 +50,8 @@ func (d *Driver) SetPart(m *sms.Message, p userdata.Part) {
 	putNative(m, b)
 }
 
-// putHeader says which part of a long message a message is in a user data header, for a peer
-// that does not know optional parameters.
+// putHeader puts a user data header that names the part of a long message before the text, for a
+// peer that does not know optional parameters.
 func (p *PDU) putHeader(part userdata.Part) {
 	n := len(p.scratch)
 	b, _ := userdata.AppendHeader(p.scratch, nil, part)

@@ -199,7 +199,7 @@ func (p *PDU) Reset() {
 	p.Body, p.SMResp = false, SMResp{}
 }
 
-// fields leads w along the body.
+// fields walks w over the fields of the body.
 func (p *PDU) fields(w *Walk) {
 	body := commands[p.ID.row()].body
 	switch body {

@@ -60,8 +60,8 @@ type ReceiptState struct {
 	Is   string `yaml:"is" required:"yes" enum:"enroute|delivered|expired|deleted|undeliverable|accepted|unknown|rejected" live:"rebind" doc:"What it means, also for clients. enroute and accepted do not end the message's story; the others do."`
 }
 
-// stateOf returns the state that a receipt reports by the connector's options: by its word, or by
-// the state that was read of it.
+// stateOf returns the state that a receipt reports by the connector's options, which may assign a state to the word in
+// the receipt, or to the state that was read from the receipt.
 func (o *ConnectorOptions) stateOf(word []byte, read sms.State) sms.State {
 	for i := range o.ReceiptStates {
 		r := &o.ReceiptStates[i]

@@ -7,9 +7,8 @@ import (
 	"pmg/sms"
 )
 
-// setReport makes m the receipt that a PDU of an SMSC carries. It reports false if the PDU
-// does not say of which message it is or what became of that, so that it is no receipt that
-// can be understood.
+// setReport makes m the receipt that a PDU of an SMSC carries. It reports false if the PDU names
+// no message or no state, so that it cannot be understood as a receipt.
 func (s *session) setReport(p *PDU, m *sms.Message, source, dest sms.Address, text []byte) bool {
 	plain := text
 	if isWide(text) {
@@ -128,7 +127,7 @@ func (s *session) reportText(p *PDU, m *sms.Message) []byte {
 	case sms.Default, sms.ASCII, sms.Latin1:
 		p.SM.DataCoding = dcsOf(m.Alphabet, m.Class)
 	default:
-		p.SM.DataCoding = 0 // the text is made anew
+		p.SM.DataCoding = 0 // default alphabet: the text of the receipt is written below, in ASCII
 	}
 	if s.optional() {
 		p.SM.TLVs = p.reportTLVs(&out)

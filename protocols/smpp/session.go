@@ -22,8 +22,8 @@ const MaxSequence = 0x7FFFFFFF
 type session struct {
 	o       protocols.SessionOptions
 	options *ConnectorOptions
-	zone    *time.Location // of times in receipts
-	usual   usual          // of submits
+	zone    *time.Location // zone of times in receipts
+	usual   usual          // usual fields of submits
 	peer    side
 
 	state     state
@@ -131,8 +131,8 @@ func (s *session) takesPart(p *PDU) bool {
 	return e.Behind && commands[p.ID.row()].carriesMessage() && (s.peer == smsc || e.Padded)
 }
 
-// lacks reports whether the client's version of SMPP does not have a command. An SMSC's
-// commands are taken whatever its version is.
+// lacks reports whether the client's version of SMPP does not have a command. All commands of an
+// SMSC are accepted, whatever the SMSC's version is.
 func (s *session) lacks(c *command) bool {
 	return c.only != 0 && s.peer == esme && s.state&bound != 0 && !c.only.has(s.version.Load())
 }

@@ -123,7 +123,7 @@ func (p *parameter) parse(text string) ([]byte, error) {
 	if p != nil && p.kind == integer {
 		n, err := strconv.ParseUint(text, 0, 8*p.size)
 		if err != nil {
-			return nil, fmt.Errorf("must be a number of %d octets, not %q", p.size, text)
+			return nil, fmt.Errorf("must be an integer that fits into %d octets, not %q", p.size, text)
 		}
 		return binary.BigEndian.AppendUint64(nil, n)[8-p.size:], nil
 	}

@@ -6,10 +6,10 @@ import (
 
 // An Ending is the outcome of the messages to numbers that end with a digit.
 type Ending struct {
-	Does    string     // in words
+	Does    string     // the effect, in words
 	Once    sms.Code   // the answer to the first attempt; OK: as Code
 	Code    sms.Code   // the answer
-	State   sms.State  // of the receipt; NoState: none comes
+	State   sms.State  // state in the receipt; NoState: no receipt comes
 	Network sms.Report // the error of the receipt: its Err, Network and NetworkError
 	Delay   int        // how many times receipt_delay the receipt waits
 	Replies bool       // the mobile replies

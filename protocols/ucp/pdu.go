@@ -88,7 +88,7 @@ func (p *PDU) get(f Field) []byte {
 	return p.text[f.at : int(f.at)+int(f.n) : int(f.at)+int(f.n)]
 }
 
-// put sets a field to characters, which are copied to the PDU's own storage. That must be its text.
+// put sets a field to characters, which it copies to p.buf. The other fields must be in p.buf, too, because p.buf becomes p.text.
 func (p *PDU) put(f *Field, v []byte) {
 	at := len(p.buf)
 	p.buf = append(p.buf, v...)
@@ -285,7 +285,7 @@ func (p *PDU) Reset() {
 	p.MVP, p.SysMsg = Field{}, Field{}
 }
 
-// Visit passes the fields of the header and the body to f, by name and in order.
+// Visit calls f with the name and the value of each field of the header and the body, in order.
 func (p *PDU) Visit(f func(name string, value any)) {
 	wire := p.AppendWire(nil)
 	if !p.noise {
@@ -304,7 +304,7 @@ func (p *PDU) Visit(f func(name string, value any)) {
 	p.visitDecoded(f)
 }
 
-// visitDecoded passes the decoded values of coded fields to f.
+// visitDecoded calls f with the decoded value of each coded field.
 func (p *PDU) visitDecoded(f func(name string, value any)) {
 	if t, ok := p.Text(); ok {
 		if text, ok := smstext.Decode(t.Alphabet, t.Header, t.Octets); ok {

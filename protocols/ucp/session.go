@@ -283,7 +283,7 @@ func (s *session) end(kind protocols.ActionKind, reason string) protocols.Action
 	return protocols.Action{Kind: kind, Reason: reason}
 }
 
-// nack makes p its negative result.
+// nack turns the operation p into the negative result, which is sent.
 func (s *session) nack(p *PDU, ec uint8, text string) protocols.Action {
 	p.refuse(ec, text)
 	return protocols.Action{Kind: protocols.Send}
@@ -298,7 +298,7 @@ func (s *session) request(p *PDU, ot uint8) {
 	s.ours.asks(uint32(trn), ot)
 }
 
-// answer makes p its result, which is positive if code is sms.OK.
+// answer turns the operation p into the result, which is positive if code is sms.OK.
 func (p *PDU) answer(code sms.Code) {
 	if code != sms.OK {
 		p.refuse(ecOf(code), "")
@@ -310,7 +310,7 @@ func (p *PDU) answer(code sms.Code) {
 	p.elements = p.usual()
 }
 
-// refuse makes p its negative result.
+// refuse turns the operation p into the negative result.
 func (p *PDU) refuse(ec uint8, text string) {
 	ot, trn := p.OT, p.TRN
 	p.Reset()

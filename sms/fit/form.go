@@ -10,7 +10,7 @@ type Form struct {
 	Default   sms.Alphabet      // the peer's default alphabet
 	ASCII     sms.Alphabet      // the alphabet that the peer means by ASCII
 	Takes     sms.Alphabets     // alphabets of texts that the peer gets unchanged
-	Reads     sms.Alphabets     // alphabets that the peer can read: those in Takes, and those that other texts are converted to
+	Reads     sms.Alphabets     // alphabets that the peer can read: those in Takes, and targets of conversions
 	Languages charset.Languages // languages whose tables the peer's texts may use
 	Missing   Missing
 	Long      Long

@@ -34,8 +34,8 @@ func (f *Form) Splits(m *sms.Message) bool {
 	return (f.Cuts() || f.Long == Auto && Counts(m)) && len(m.Text()) > room(m.Alphabet) && m.Kind != sms.Receipt
 }
 
-// LeastParts returns the least number of parts of a text that must be split, in any alphabet: a
-// character takes a septet or more.
+// LeastParts returns the least number of parts of a text that must be split, in any alphabet. A
+// character needs at least one septet.
 func (f *Form) LeastParts(m *sms.Message) int {
 	octets := 2 // maximum octets of a character
 	switch m.Alphabet {

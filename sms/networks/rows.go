@@ -76,11 +76,11 @@ func missing(columns []string) error {
 	has := func(name string) bool { return slices.Contains(columns, name) }
 	switch {
 	case has(sheet.From) != has(sheet.To):
-		return errors.New("the columns from and to need each other")
+		return errors.New(`the columns "from" and "to" must be given together`)
 	case has(sheet.Prefix) == has(sheet.From):
-		return errors.New("there must be a column prefix, or the columns from and to")
+		return errors.New(`there must be a column "prefix", or the columns "from" and "to", and not both`)
 	case !has(sheet.Network) && !has(sheet.MCC):
-		return errors.New("there must be a column network (MCC and MNC together), or a column mcc")
+		return errors.New(`there must be a column "network" (MCC and MNC together), or a column "mcc"`)
 	}
 	return sheet.CheckNetwork(columns)
 }
@@ -136,9 +136,9 @@ func (r *reader) add(from, to []byte, line int, place uint16) error {
 	case err != nil:
 		return err
 	case digits != ends:
-		return fmt.Errorf("its first number has %d digits, and its last one %d: they must have as many", digits, ends)
+		return fmt.Errorf("the first number has %d digits, and the last one %d: both must have as many digits", digits, ends)
 	case high < low:
-		return errors.New("its first number is greater than its last one")
+		return errors.New("the first number is greater than the last one")
 	}
 	r.b.add(row{from: low, to: high + r.weights[maxDigits-digits] - 1, line: uint32(line), place: place})
 	r.count(from, to, place)

@@ -42,7 +42,7 @@ func TestSuppliers(t *testing.T) {
 	for text, want := range map[string]string{
 		"prefix,mcc,mnc\n1,310,30\n2,310,030\n":  ":3: cannot read \"2,310,030\": its MNC has another number of digits than in line 2",
 		"070,24001\n":                            "column prefix: the number \"070\" begins with a 0",
-		"46709-46700,24001\n":                    "its first number is greater than its last one",
+		"46709-46700,24001\n":                    "the first number is greater than the last one",
 		"46-47,24001\n":                          "",
 		"4670 1740,24001\n":                      "may be one number or several",
 		"46701.0,24001\n":                        "must be digits",

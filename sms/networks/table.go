@@ -46,7 +46,7 @@ type Counts struct {
 	Countries  int // countries that rows name without a network
 	Duplicates int // number of rows that repeat another row
 	Within     int // rows whose numbers another row contains, too
-	Octets     int // of memory
+	Octets     int // octets of memory
 }
 
 // Of returns the network of an international number, 0 if the table has none for it, or if the number is not international. It

@@ -26,9 +26,9 @@ func (p Prefix) Fits(n Number) bool {
 
 // A Table maps prefixes to values. It is safe for concurrent use while nothing is added.
 type Table[T any] struct {
-	international map[string]T // of prefixes with a '+'
+	international map[string]T // values of prefixes with a '+'
 	any           map[string]T
-	lengths       []int // of prefixes, the longest first
+	lengths       []int // lengths of prefixes, the longest first
 }
 
 // Set sets the value of a prefix.
@@ -60,7 +60,7 @@ func (t *Table[T]) Of(p Prefix) (v T, ok bool) {
 // Len returns the number of prefixes.
 func (t *Table[T]) Len() int { return len(t.any) + len(t.international) }
 
-// All passes the prefixes and their values to f, in no order.
+// All calls f with each prefix and the prefix's value, in no order, while f returns true.
 func (t *Table[T]) All(f func(Prefix, T) bool) {
 	for international, values := range map[bool]map[string]T{true: t.international, false: t.any} {
 		for digits, v := range values {

@@ -78,8 +78,8 @@ func (l *List) Hit() { l.hits.Add(1) }
 // Status is the state of a list.
 type Status struct {
 	Entries int   // entries of the file
-	Added   int64 // numbers that the journal adds, and that it removes
-	Removed int64
+	Added   int64 // numbers that the journal adds
+	Removed int64 // numbers that the journal removes
 	Octets  int
 	Hits    int64
 	textfile.Condition

@@ -67,7 +67,7 @@ func TestBadFiles(t *testing.T) {
 		"letter O in a number":   {"46701\n4670174o605\n", `:2: cannot read "4670174o605": it has a letter among the digits`},
 		"letter behind a +":      {"+46x\n", ":1: cannot read"},
 		"a star within":          {"46*7\n", "a '*' is allowed only at the end"},
-		"everything":             {"*\n", "that would be every number"},
+		"everything":             {"*\n", "would match every number"},
 		"marks alone":            {"--\n", "no number"},
 		"a NUL":                  {"46701\x00\n", "it has a NUL"},
 		"UTF-16":                 {"\xff\xfe4\x006\x00\n\x00", ":1:"},

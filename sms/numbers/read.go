@@ -96,11 +96,11 @@ func missing(columns []string) error {
 	has := func(name string) bool { return slices.Contains(columns, name) }
 	switch {
 	case has(split):
-		return errors.New("the country code has a column of its own: write both in one, such as +46701740605")
+		return errors.New("the country code has a column of its own: write code and number in one column, such as +46701740605")
 	case has(sheet.Number) && has(sheet.Prefix):
-		return errors.New("there are the columns number and prefix: write both in one, or remove one of them")
+		return errors.New(`there are the columns "number" and "prefix": write both in one, or remove one of them`)
 	case !has(sheet.Number) && !has(sheet.Prefix):
-		return errors.New("there must be a column number, or prefix")
+		return errors.New(`there must be a column "number", or a column "prefix"`)
 	}
 	return nil
 }

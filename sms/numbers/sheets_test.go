@@ -52,7 +52,7 @@ func TestSheetsRefused(t *testing.T) {
 		"a code, which may be it":        {"Code;Number\n46;701740605\n", ":1: the country code has a column of its own"},
 		"a country that is a code":       {"Country;Number\n46;701740605\n", "column country: \"46\" may be a part of the number"},
 		"two columns of numbers":         {"Phone;Mobile\n468123;46701\n", "its columns \"Phone\" and \"Mobile\" are both the number"},
-		"a number and a prefix":          {"Prefix;Number\n46;701740605\n", "there are the columns number and prefix"},
+		"a number and a prefix":          {"Prefix;Number\n46;701740605\n", `there are the columns "number" and "prefix"`},
 		"no header":                      {"46701740605;2026-11-01\n", ":1: it has 2 columns, but its first line is not a header"},
 		"a header in unknown words":      {"Rufnummer;Datum\n46701740605;2026-11-01\n", ":1: it has 2 columns, but its first line is not a header"},
 		"a row without its number":       {"number,note\n46701,x\n,y\n", ":3: cannot read \",y\": column number: it is empty"},

@@ -1,7 +1,8 @@
 package peerid
 
 // A Learner finds out how a peer writes ids in receipts. It uses only the ids in answers and the ids in
-// receipts. It ignores which ids were matched as a pair, because its own guess would then be its evidence.
+// receipts. It ignores which ids were matched as a pair, because the match was made by the Learner's own guess, which
+// would then confirm itself.
 // The zero Learner knows nothing. It is not safe for concurrent use.
 //
 // It matters because a wrong relation finds a wrong message: the decimal 100 is another message's
@@ -182,8 +183,8 @@ func (s *side) add(id []byte, other *side, longest uint8) (forgotten bool) {
 	return true
 }
 
-// isLonger reports whether a number of digits is more than any form of an id with the other number of digits
-// can have: six decimal digits are five hexadecimal digits. The next number may have one digit more.
+// isLonger reports whether an id with so many digits is longer than any form of an id with others digits: six decimal
+// digits are five hexadecimal digits. The next id may have one digit more.
 func isLonger(digits, others int) bool { return 5*digits > 6*(others+1) }
 
 // scan reads an id as a hexadecimal number, and returns how many digits it has without leading zeros, and

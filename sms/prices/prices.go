@@ -131,11 +131,11 @@ func missing(columns []string) error {
 	has := func(name string) bool { return slices.Contains(columns, name) }
 	switch {
 	case !has(sheet.Price):
-		return errors.New("there must be a column price")
+		return errors.New(`there must be a column "price"`)
 	case !has(sheet.For) && !has(sheet.Network) && !has(sheet.MCC) && !has(sheet.Prefix):
-		return errors.New("there must be a column mcc, network (MCC and MNC together), prefix or for")
+		return errors.New(`there must be a column "mcc", "network" (MCC and MNC together), "prefix" or "for"`)
 	case has(sheet.For) && (has(sheet.Network) || has(sheet.MCC) || has(sheet.Prefix)):
-		return errors.New("there is a column for, and another column with the same purpose: ignore one of them")
+		return errors.New(`there is a column "for", and another column with the same purpose: ignore one of them`)
 	}
 	return sheet.CheckNetwork(columns)
 }
@@ -297,7 +297,7 @@ func priceOf(text string, o Options) (sms.Money, error) {
 		return 0, fmt.Errorf("the price %.30q must be from 0 to %s", given, MaxPrice)
 	}
 	if strings.Contains(text, ",") && len(behind) == 3 && strings.Trim(whole, "0") != "" {
-		return 0, fmt.Errorf("the price %.30q may have a comma before its decimals or between thousands: write a point", given)
+		return 0, fmt.Errorf("the comma in the price %.30q can mean decimals or thousands: write decimals behind a point", given)
 	}
 	if behind = strings.TrimRight(behind, "0"); len(behind) > 6 {
 		if !o.Round || strings.Trim(behind, "0123456789") != "" {

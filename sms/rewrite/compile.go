@@ -113,13 +113,13 @@ func (c *compiler) combination() {
 		)
 	case lists && (len(changes) > 0 || c.Match != ""):
 		c.problem(
-			"", "has a list besides %s: make two rules of it",
+			"", "has a list besides %s: write two rules",
 			strings.Join(append(changes, c.given("match", c.Match)...), ", "),
 		)
 	case c.Replace != "" && c.Match == "":
 		c.problem("replace", "needs match: give the expression that the address must match, or write set instead")
 	case len(c.Prefixes) > 0 && c.Match != "":
-		c.problem("prefixes", "needs no match: an address that begins with none of them stays as it is")
+		c.problem("prefixes", "needs no match: an address that begins with none of the prefixes is not changed")
 	case c.Default != "" && c.Match != "":
 		c.problem(
 			"match",

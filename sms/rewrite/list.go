@@ -6,7 +6,7 @@ import "slices"
 type list struct {
 	whole    map[string]bool
 	prefixes map[string]bool
-	lengths  []int // of prefixes
+	lengths  []int // lengths of the prefixes
 }
 
 func newList(entries []string) *list {

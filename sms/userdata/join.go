@@ -60,7 +60,7 @@ type set[V any] struct {
 	deadline int64
 	octets   int
 	missing  int
-	parts    []part[V] // by number
+	parts    []part[V] // parts, by number
 
 	older, newer *set[V] // newer also links the unused sets
 }

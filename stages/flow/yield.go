@@ -2,7 +2,7 @@ package flow
 
 import (
 	"time"
-	_ "unsafe" // for linkname
+	_ "unsafe" // for go:linkname
 )
 
 // yieldEvery is how long a source works before it yields its processor to other goroutines

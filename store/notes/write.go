@@ -396,7 +396,7 @@ func (w *writing) nextFile() error {
 	}
 	w.paths, w.days = append(w.paths, path), append(w.days, w.table.day)
 	format := w.notes.format
-	if w.table.number&replacing != replacesNone { // a filter of millions of keys is read as a whole, which costs more than a search
+	if w.table.number&replacing != replacesNone { // reading a filter of millions of keys costs more than a search
 		format.FilterPolicy = nil
 	}
 	w.file, w.octets = sstable.NewWriter(objstorageprovider.NewFileWritable(f), format), 0

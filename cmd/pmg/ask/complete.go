@@ -8,10 +8,10 @@ import (
 	"pmg/config"
 )
 
-// Names are where names come from.
+// Names are the sources of the names that complete arguments.
 type Names struct {
 	Config   func(cmd *cobra.Command) *config.Config // returns the configuration that the flags name; nil: it cannot be read
-	Sessions func(cmd *cobra.Command) []string       // of the gateway that runs
+	Sessions func(cmd *cobra.Command) []string       // names of the sessions of a running gateway
 }
 
 // Kinds of what a command takes, or a flag.
@@ -21,7 +21,7 @@ const (
 	smscs // out connectors
 	accounts
 	sessions // sessions, or accounts
-	lists    // of numbers
+	lists    // lists of numbers
 	files
 )
 

@@ -14,7 +14,7 @@ import (
 
 // Where a configuration is looked for, in this order, if -c does not name one.
 const (
-	Variable = "PMG_CONFIG" // of the environment
+	Variable = "PMG_CONFIG" // environment variable with the path of the configuration
 	Here     = "pmg.yaml"
 	System   = "/etc/pmg/pmg.yaml"
 )

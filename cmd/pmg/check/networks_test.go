@@ -29,7 +29,7 @@ func TestNetworkCommands(t *testing.T) {
 		{"check DIR/bad.csv", "bad.csv:2: cannot read \"4671\": it has 1 columns instead of 2\n", "cannot use DIR/bad.csv: 2 problems"},
 		{"check DIR/other.csv", "its first line is not a header", "1 problems"},
 		{"check --columns prefix,ignore,network DIR/other.csv", "prefixes 1", ""},
-		{"check --columns prefix DIR/other.csv", "", "cannot use --columns: there must be a column network"},
+		{"check --columns prefix DIR/other.csv", "", `cannot use --columns: there must be a column "network"`},
 		{"check DIR/none.csv", "", "make the file"},
 		{"check", "", "it needs the name of a file"},
 		{"lookup -c DIR/pmg.yaml +46700000001 46701000000 47701000000", "\"+46700000001\": 24001 (Telia)\n\"46701000000\": 24005 (Other)\n\"47701000000\": unknown\n", ""},

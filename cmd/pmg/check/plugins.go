@@ -115,7 +115,7 @@ func openPlugin(cmd *cobra.Command, load ask.Load, file, name string) (*plugin.P
 		}
 	}
 	if p == nil {
-		return nil, nil, fmt.Errorf("the configuration has no plugin %q: there are %s", name, strings.Join(names, ", "))
+		return nil, nil, fmt.Errorf("the configuration has no plugin %q; its plugins are: %s", name, strings.Join(names, ", "))
 	}
 	m := &plugin.Message{Hook: plugin.Accept, Alphabet: "gsm7", Arrived: time.Now()}
 	d := json.NewDecoder(io.LimitReader(cmd.InOrStdin(), 1<<20))
@@ -125,7 +125,7 @@ func openPlugin(cmd *cobra.Command, load ask.Load, file, name string) (*plugin.P
 	}
 	if !slices.Contains(plugin.Hooks(), m.Hook) {
 		all := strings.Join(plugin.Hooks(), ", ")
-		return nil, nil, fmt.Errorf("cannot ask about a message of hook %q: there are %s", m.Hook, all)
+		return nil, nil, fmt.Errorf("cannot read the message from standard input: no hook %q; the hooks are: %s", m.Hook, all)
 	}
 	return plugin.NewPool(hooks.Open(zerolog.New(cmd.ErrOrStderr()))(p), p.Options()), m, nil
 }

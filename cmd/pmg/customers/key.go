@@ -35,7 +35,7 @@ the line in force. To take the key back, remove the line and reload.`,
 			for _, s := range scopes {
 				if s != config.SendScope && s != config.ReadScope {
 					return fmt.Errorf(
-						"cannot make a key: --scopes may have %s and %s, not %q", config.SendScope, config.ReadScope, s,
+						"cannot make a key: --scopes accepts %s and %s, not %q", config.SendScope, config.ReadScope, s,
 					)
 				}
 			}

@@ -58,7 +58,7 @@ func TestKeyCommand(t *testing.T) {
 	if k := c.Accounts[0].Logins.Keys[0]; k.Name != "shop" || k.Hash != token.Hash(key) || len(k.Scopes) != 2 || k.ExpiresAt().Year() != 2099 {
 		t.Errorf("%+v for %s", k, key)
 	}
-	for want, args := range map[string][]string{"one argument": {}, "--scopes may have": {"a", "--scopes", "all"}, "must be a day": {"a", "--expires", "soon"}} {
+	for want, args := range map[string][]string{"one argument": {}, "--scopes accepts": {"a", "--scopes", "all"}, "must be a day": {"a", "--expires", "soon"}} {
 		if _, err := run(args...); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v", args, err)
 		}

@@ -24,7 +24,7 @@ import (
 	"pmg/protocols"
 )
 
-// A ForgetProgram is what the command needs of pmg.
+// A ForgetProgram holds the functions of package main that the command forget calls.
 type ForgetProgram struct {
 	// Gateway adds the flags that select a gateway. find returns how it is asked, or, if none runs, its configuration.
 	Gateway func(cmd *cobra.Command) (find func() (ask Ask, stopped *config.Config, err error))
@@ -93,7 +93,7 @@ removed.`,
 // sayEvery is the pause between two lines about the progress.
 const sayEvery = 2 * time.Second
 
-// progress returns what prints what is done, now and then.
+// progress returns a function that prints the progress, at intervals.
 func progress(out io.Writer) func(string) {
 	said := time.Now()
 	return func(doing string) {
@@ -104,7 +104,7 @@ func progress(out io.Writer) func(string) {
 	}
 }
 
-// forgetRunning asks a gateway, and meanwhile how far it is.
+// forgetRunning sends the request to a gateway, and asks for its progress until the answer comes.
 func forgetRunning(ctx context.Context, ask Ask, of *privacy.Numbers, dry bool, say func(string)) (*privacy.Report, error) {
 	query := url.Values{"number": of.All()}
 	if dry {

@@ -170,7 +170,7 @@ func tell(out io.Writer, r stats.Rebuilt) error {
 	}
 	_, err := fmt.Fprintf(out, "%d events were counted; the days from %s to %s were made again\n", r.Events, r.From, r.To)
 	if r.Replaced != "" {
-		_, err = fmt.Fprintf(out, "the files of before are in %s\n", r.Replaced)
+		_, err = fmt.Fprintf(out, "the earlier files are in %s\n", r.Replaced)
 	}
 	return err
 }

@@ -187,7 +187,7 @@ func refusal(body []byte) error {
 	return &r
 }
 
-// do takes a change back where no gateway runs.
+// do reverts a change in the files, without a gateway.
 func (o *command) do(d *managed.Dir, number int, dry bool) (editor.Result, error) {
 	r, err := editor.Revert(d, number)
 	if err != nil {

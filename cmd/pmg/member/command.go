@@ -178,9 +178,9 @@ func checkCommand(load ask.Load) *cobra.Command {
 	return on(load, &cobra.Command{
 		Use:   "check",
 		Short: "Compare what the nodes have in their stores",
-		Long: `Each node reads all of its store and makes a hash of it. Those of nodes that are at the same
-record must be equal. Under load the nodes are seldom at the same record, so the question is
-repeated a few times. The exit status is 1 if copies differ, or fewer than two could be compared.`,
+		Long: `Each node reads its whole store and makes a hash of the contents. The hashes of nodes that are at
+the same record must be equal. Under load the nodes are seldom at the same record, so the nodes are
+asked a few times. The exit status is 1 if stores differ, or fewer than two could be compared.`,
 		Example: "  pmg cluster check",
 		Args:    cobra.NoArgs,
 	}, checkTimeout, func(ctx context.Context, cmd *cobra.Command, op *cluster.Operator, _ []string) error {
@@ -217,8 +217,8 @@ func forgetCommand(load ask.Load) *cobra.Command {
 	return on(load, &cobra.Command{
 		Use:   "forget NODE",
 		Short: "Remove a node that is gone for good",
-		Long: `What the node has said of itself is removed, so that its configuration counts no more. A node
-that runs says it again a second later.`,
+		Long: `Removes the state that the node has published, so that its configuration is not compared with
+that of the others any more. A node that runs publishes its state again a second later.`,
 		Example: "  pmg cluster forget c",
 		Args:    cobra.ExactArgs(1),
 	}, askTimeout, func(ctx context.Context, _ *cobra.Command, op *cluster.Operator, args []string) error {

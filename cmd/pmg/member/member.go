@@ -24,7 +24,7 @@ import (
 type Member struct {
 	node  *cluster.Node
 	log   zerolog.Logger
-	fault chan error // of the store
+	fault chan error // receives the error of a store that has failed
 }
 
 // Store returns the store of the gateway, and a channel that gets an error when it has failed.

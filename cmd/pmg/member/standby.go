@@ -40,8 +40,8 @@ const AdminSocket = "admin.address"
 // ErrStopped is the error of a process that was stopped by a signal.
 var ErrStopped = errors.New("stopped by a signal")
 
-// Wait takes part in the cluster, and returns when this node owns the work. Meanwhile its sockets listen, and
-// refuse. Afterwards Opened contains all sockets, and Config is the configuration that was last read.
+// Wait takes part in the cluster, and returns when this node owns the work. Until then the node's sockets listen, and
+// refuse connections. Afterwards Opened contains all sockets, and Config is the configuration that was last read.
 func (w *Standby) Wait() (*Member, error) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)

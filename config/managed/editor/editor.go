@@ -40,14 +40,14 @@ type Request struct {
 type Result struct {
 	Changes []string `json:"changes"`          // changes as lines, as a reload prints them
 	Notes   []string `json:"notes,omitempty"`  // consequences of the changes, and what does not change
-	Number  int      `json:"change,omitempty"` // in the history; 0: nothing has changed
-	Tag     string   `json:"-"`                // of the new contents
+	Number  int      `json:"change,omitempty"` // number of the change in the history; 0: nothing has changed
+	Tag     string   `json:"-"`                // tag of the new contents
 	Created bool     `json:"-"`
 }
 
 // A Refusal says why a file is not changed.
 type Refusal struct {
-	Status   int // of HTTP
+	Status   int // HTTP status
 	Text     string
 	Problems document.Problems
 	Tag      string // tag of the file's contents, if the contents were not the expected ones
@@ -123,7 +123,7 @@ func (e *Editor) Do(r Request) (Result, error) {
 		if errors.Is(err, managed.ErrStuck) {
 			return result, fmt.Errorf("cannot change %s: %w", r.File, err)
 		}
-		return result, fmt.Errorf("cannot change %s; it is as it was: %w", r.File, err)
+		return result, fmt.Errorf("cannot change %s, which stays unchanged: %w", r.File, err)
 	}
 	result.Number = change.Number
 	return result, nil

@@ -146,7 +146,7 @@ func (o Options) Merging(kind, name string) func(was []byte) ([]byte, error) {
 		}
 		next := maps.Clone(before)
 		for key, value := range o {
-			next[key] = merged(before[key], value) // null is kept as a value, so that it removes an option that otherwise stays
+			next[key] = merged(before[key], value) // null stays as a value, which removes the option
 		}
 		return next.storedAs(kind, name, before), nil
 	}

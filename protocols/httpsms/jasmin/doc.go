@@ -1,5 +1,5 @@
-// Package jasmin is the dialect of Jasmin's HTTP and REST interfaces: their requests become orders, results
-// their answers, events the calls of dlr-url. docs/jasmin.md lists what differs from Jasmin.
+// Package jasmin is the dialect of Jasmin's HTTP and REST interfaces. It reads orders from requests, and writes results
+// as answers, and events as calls of dlr-url. docs/jasmin.md lists what differs from Jasmin.
 //
 // # Start reading
 //

@@ -1,5 +1,5 @@
-// Package kannel is the dialect of Kannel's sendsms: its requests become orders, results its answers, events the
-// calls of its dlr-url, get-url and post-url. docs/kannel.md lists what differs from Kannel 1.4.5.
+// Package kannel is the dialect of Kannel's sendsms. It reads orders from requests, and writes results as answers, and
+// events as calls of dlr-url, get-url and post-url. docs/kannel.md lists what differs from Kannel 1.4.5.
 //
 // # Start reading
 //

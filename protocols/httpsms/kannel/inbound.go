@@ -21,7 +21,7 @@ type InboundOptions struct {
 	URL          string // get-url or post-url
 	Post         bool   // the service has a post-url
 	StripKeyword bool   // post-url: the text is sent without its first word
-	SendSender   bool   // in the header X-Kannel-From
+	SendSender   bool   // the sender is sent in the header X-Kannel-From
 	Recode       bool   // mo-recode: UCS-2 is brought as UTF-8
 
 	NoReply   bool // max-messages = 0

@@ -27,7 +27,7 @@ const (
 	maxURL       = 4 << 10
 	maxMinutes   = 10 * 366 * 24 * 60
 	maxText      = 256 << 10 // octets of a text that are read: no message has more than 64 KiB, in any alphabet
-	maxOctets    = 8 << 20   // of all messages
+	maxOctets    = 8 << 20   // maximum size of all messages of a request
 )
 
 // The bits of dlr-mask, which are the values of %d.

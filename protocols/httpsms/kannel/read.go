@@ -71,8 +71,8 @@ func Read(r *httpsms.Request) (*Send, *httpsms.Answer) {
 	return s, nil
 }
 
-// Login returns the credentials of a request outside of its body, and reports false if they are in the body,
-// or missing. Credentials in the body cannot override them: in a form the first value counts.
+// Login returns the credentials in the query of a form, or in the headers of another body. It reports false if they
+// are not there; then they may be in the body. If the body has credentials too, Read ignores those.
 func Login(r *httpsms.Request) (username, password string, ok bool) {
 	var p params
 	switch kind, _ := contentType(r.Get("Content-Type")); kind {

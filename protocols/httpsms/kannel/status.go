@@ -41,7 +41,7 @@ type Box struct {
 type SMSC struct {
 	Name, AdminID, ID string
 	State             string        // disconnected, connecting, re-connecting, dead or unknown; empty: the smsc is online
-	Online            time.Duration // for how long
+	Online            time.Duration // time since the login
 	Failed, Queued    int
 
 	Received, Sent, ReportsReceived, ReportsSent Flow

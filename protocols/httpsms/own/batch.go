@@ -74,7 +74,7 @@ func (b *Batch) Item(i int, now time.Time) Item {
 	body := b.pieces[i]
 	if b.octets > MaxOctets {
 		return Item{
-			Problem: NewProblem("too-large", fmt.Sprintf("the messages of a batch may have %d octets together", MaxOctets)),
+			Problem: NewProblem("too-large", fmt.Sprintf("the messages of a batch have more than %d octets together", MaxOctets)),
 			Body:    body,
 		}
 	}

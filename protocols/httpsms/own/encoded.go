@@ -17,7 +17,7 @@ type encoded struct {
 	text, asked string // the text as the client has it, and the encoding that the client asks for
 	octets      []byte
 	alphabet    sms.Alphabet
-	name        string // of the encoding
+	name        string // name of the encoding
 	wrong       Error  // the problem; its pointer is the name of a member
 }
 

@@ -40,7 +40,7 @@ type scanner struct {
 	in      jsontext.Decoder
 	body    []byte
 	from    bytes.Buffer // body, from which in reads without a copy
-	pointer string       // of the document
+	pointer string       // JSON pointer to the document
 	broken  string       // the syntax error; nothing is read after it
 	found   []Error      // errors of values
 }
@@ -55,7 +55,7 @@ func (s *scanner) reset(body []byte, pointer string) {
 const (
 	maxDepth   = 16
 	maxErrors  = 20
-	maxMembers = 128       // of an object
+	maxMembers = 128       // maximum number of members of an object
 	maxName    = 256       // octets of a member's name
 	maxString  = 256 << 10 // octets of a string that are kept
 	maxNumber  = 1 << 10   // octets of a number

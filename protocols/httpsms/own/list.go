@@ -26,8 +26,8 @@ type List struct {
 	From, To     string // without '+'
 	State        string
 	Since, Until int64  // bounds of the acceptance time: from Since, and before Until; Unix nanoseconds
-	Limit        int    // how many at most
-	Below        uint64 // where the page before ended; 0: this is the first
+	Limit        int    // maximum number of messages on the page
+	Below        uint64 // id at which the previous page ended; 0: this is the first page
 
 	filters url.Values // filters of the list, which are the same for all pages
 }

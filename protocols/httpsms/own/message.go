@@ -16,7 +16,7 @@ const MaxReference = 64
 // A Message is a message in the form in which a client submits it.
 type Message struct {
 	httpsms.Order
-	Encoding    string // encoding in which the text is sent: as asked for, or as chosen
+	Encoding    string // encoding in which the text is sent: the requested one, or one that PMG has chosen
 	Deduplicate bool   // a message with the same client_reference is not sent again
 
 	text, binary, udh  string

@@ -35,7 +35,7 @@ type Kind struct {
 	Status int
 	Title  string
 	Retry  int    // seconds after which the same request may succeed; 0: a repeated request will fail
-	Doc    string // for the page of the problem
+	Doc    string // text for the page about the problem
 }
 
 // Kinds returns all problems, in the order of their statuses.

@@ -27,7 +27,7 @@ const maxItems = 1000
 // A callback is how receipts and messages from mobiles are brought.
 type callback struct {
 	listener string
-	base     string // of {receipt_url}
+	base     string // value of {receipt_url}
 	secret   string
 	networks []netip.Prefix
 	reply    string
@@ -38,7 +38,7 @@ type callback struct {
 
 // A wordState is the meaning of an SMSC's word.
 type wordState struct {
-	word    string // in lower case
+	word    string // the word, in lower case
 	begins  bool   // words that begin with this word mean the same
 	state   sms.State
 	ignored bool

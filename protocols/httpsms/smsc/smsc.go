@@ -240,5 +240,5 @@ func (c *SMSC) Address() *url.URL {
 // A Verdict is the meaning of an answer.
 type Verdict struct {
 	Code sms.Code
-	ID   string // of the message; empty: none was given
+	ID   string // the SMSC's id of the message; empty: none was given
 }

@@ -12,9 +12,9 @@ type translator struct {
 	dump       *Dump
 	password   func() string // makes a password
 	names      map[string]bool
-	connectors map[string]*connector // by cid
+	connectors map[string]*connector // connectors, by cid
 	order      []*connector
-	accounts   map[string]*account // by uid
+	accounts   map[string]*account // accounts, by uid
 	users      []*account
 	hooks      map[string]string // the account of each HTTP connector, by cid
 	keep       float64           // seconds for which receipts are matched, if more than a week

@@ -24,7 +24,7 @@ type escape struct {
 	field  string // PMG's field for the escape; empty: no field exists, or nothing is to be written
 	why    string // how the field differs from Kannel's escape
 	decide bool
-	lacks  bool // PMG has no field for the escape
+	lacks  bool // PMG has no field for this %-escape
 }
 
 // escapeOf returns the translation of an escape. It reports false for a letter without a meaning in Kannel, which
