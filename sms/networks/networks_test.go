@@ -114,7 +114,7 @@ func TestBad(t *testing.T) {
 		"a cut row":                {"4670,24001\n4671\n", "it has 1 columns instead of 2"},
 		"a cut file":               {"4670,24001\n4671,240", ":2: the last line does not end with a newline, so the file may be incomplete"},
 		"backwards":                {"from,to,network\n4679,4671,24001\n", "the first number is greater than the last one"},
-		"other lengths":            {"from,to,network\n4679,46799,24001\n", "its first number has 4 digits, and its last one 5"},
+		"other lengths":            {"from,to,network\n4679,46799,24001\n", "the first number has 4 digits, and the last one 5"},
 		"an overlap":               {"from,to,network\n4671,4675,24001\n4674,4678,24002\n", ":3: its numbers overlap with those of line 2"},
 		"an overlap, unsorted":     {"from,to,network\n4674,4678,24002\n1,1,31000\n4671,4675,24001\n", ":2: its numbers overlap with those of line 4"},
 		"two networks":             {"4670,24001\n4671,24001\n4670,24002\n", ":3: its numbers are of network 24002, and of network 24001 in line 1"},

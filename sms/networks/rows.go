@@ -136,7 +136,9 @@ func (r *reader) add(from, to []byte, line int, place uint16) error {
 	case err != nil:
 		return err
 	case digits != ends:
-		return fmt.Errorf("the first number has %d digits, and the last one %d: both must have as many digits", digits, ends)
+		return fmt.Errorf(
+			"the first number has %d digits, and the last one %d: both must have the same number of digits", digits, ends,
+		)
 	case high < low:
 		return errors.New("the first number is greater than the last one")
 	}

@@ -22,7 +22,7 @@ const (
 
 // Errors of entries.
 var (
-	errNothing = errors.New("there are no digits before the '*', so the prefix would match every number")
+	errNothing = errors.New("there are no digits: a '*' alone would match every number")
 	errLong    = errors.New("it is longer than 20 characters")
 	errLetters = errors.New("it has a letter among the digits of a number")
 	errPlus    = errors.New("a '+' is allowed only in front of a number")

@@ -68,7 +68,7 @@ func TestBadFiles(t *testing.T) {
 		"letter behind a +":      {"+46x\n", ":1: cannot read"},
 		"a star within":          {"46*7\n", "a '*' is allowed only at the end"},
 		"everything":             {"*\n", "would match every number"},
-		"marks alone":            {"--\n", "no number"},
+		"marks alone":            {"--\n", "there are no digits"},
 		"a NUL":                  {"46701\x00\n", "it has a NUL"},
 		"UTF-16":                 {"\xff\xfe4\x006\x00\n\x00", ":1:"},
 		"control":                {"4670\x01\n", "control character"},
