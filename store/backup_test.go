@@ -1,6 +1,7 @@
 package store
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -157,5 +158,66 @@ func TestModes(t *testing.T) {
 	}
 	if err := s.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+// A backup that is made while messages end has each message, or the note that says how it ended.
+func TestBackupWhileMessagesEnd(t *testing.T) {
+	t.Parallel()
+	fs := vfs.NewMem()
+	s, err := Open("data", Options{FS: fs, memTable: 16 << 10, flush: 8 << 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const messages = 4000
+	for id := uint64(1); id <= messages; id++ {
+		commit(t, s, func(b *Batch) { b.Put(sample(id, "text"), sampleLane) })
+	}
+	done := make(chan error, 1)
+	go func() {
+		for id := uint64(1); id <= messages; id++ {
+			var b Batch
+			b.Delete(id, 100)
+			b.Note(KindEnded, appendKey(nil, 'k', id), []byte("how"), 7)
+			if err := s.Commit(&b); err != nil {
+				done <- err
+				return
+			}
+		}
+		done <- nil
+	}()
+	var backups []string
+	for i, ended := 0, false; !ended; i++ {
+		backups = append(backups, fmt.Sprint("backup", i))
+		if err := s.Backup(backups[i]); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case err := <-done:
+			if ended = true; err != nil {
+				t.Fatal(err)
+			}
+		default:
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range backups {
+		copied, err := Open(dir, Options{FS: fs})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var e Entry
+		for id := uint64(1); id <= messages; id++ {
+			there, err := copied.Get(id, &e)
+			_, noted, failed := copied.Lookup(KindEnded, appendKey(nil, 'k', id))
+			if err != nil || failed != nil || !there && !noted {
+				t.Fatalf("%s: message %d is not there, and nor is its note: %v, %v", dir, id, err, failed)
+			}
+		}
+		if err := copied.Close(); err != nil {
+			t.Fatal(err)
+		}
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"pmg/store/notes"
 )
@@ -82,14 +81,8 @@ func (e *diskEraser) IsStill(v *Note) (bool, error) {
 
 // isStill reports whether a note is unchanged.
 func isStill(all *notes.Notes, v *Note) (bool, error) {
-	view := all.View()
-	defer view.Close()
-	key, is := appendNote(nil, v.Kind, v.Key), false
-	err := view.Each(v.Day, key, append(slices.Clip(key), 0), func(_, value []byte) error {
-		is = bytes.Equal(value, v.Value)
-		return nil
-	})
-	return is, err
+	value, ok, err := all.Get(v.Day, appendNote(nil, v.Kind, v.Key))
+	return ok && bytes.Equal(value, v.Value), err
 }
 
 // A wiper is a journal that can overwrite files which are not needed any more.

@@ -429,9 +429,14 @@ func (s *durable) move() error { return s.writer.askAlone(request{move: everythi
 
 // writeMarks writes the marks, and starts writing the memory table.
 func (s *durable) writeMarks() error {
+	s.writer.writing.Lock()
+	defer s.writer.writing.Unlock()
+	return s.askMarks()
+}
+
+// askMarks is writeMarks for a caller that holds writing.
+func (s *durable) askMarks() error {
 	w := s.writer
-	w.writing.Lock()
-	defer w.writing.Unlock()
 	w.newBatch()
 	if err := w.setMarks(s.summary.get()); err != nil {
 		return err
@@ -455,8 +460,9 @@ func (s *durable) List(kind Kind, below uint64, since uint32, limit int, f func(
 	return s.reader.List(kind, below, since, limit, f)
 }
 
-// Backup implements Store. It writes the memory table, and makes links to the tables. An error of
-// the backup's disk is not a fault of the store.
+// Backup implements Store. It writes what is in memory to tables, and makes links to the tables. An error of
+// the backup's disk is not a fault of the store. Most of the notes are written while commits go on. The rest is written while they
+// wait, so that the backup has the note of each message that it does not have.
 func (s *durable) Backup(dir string) error {
 	if err := s.monitor.failure(); err != nil {
 		return err
@@ -466,13 +472,7 @@ func (s *durable) Backup(dir string) error {
 		err = s.noteWriter.writeAll(s.summary.get().applied)
 	}
 	if err == nil {
-		err = s.writeMarks()
-	}
-	if err == nil {
-		err = s.flush()
-	}
-	if err == nil {
-		err = s.db.Checkpoint(dir)
+		err = s.checkpoint(dir)
 	}
 	if err == nil {
 		err = makeDir(s.guard.others, s.guard.FS.PathJoin(dir, journalDir)) // made because a missing journal counts as damage
@@ -484,6 +484,26 @@ func (s *durable) Backup(dir string) error {
 		return fmt.Errorf("cannot back up the store to %s: %w", dir, err)
 	}
 	return s.monitor.failure()
+}
+
+// checkpoint makes links to the tables, which have everything at that moment.
+func (s *durable) checkpoint(dir string) error {
+	s.writer.writing.Lock()
+	defer s.writer.writing.Unlock()
+	err := s.writer.ask(request{move: everything})
+	if err == nil {
+		err = s.noteWriter.writeAll(s.summary.get().applied)
+	}
+	if err == nil {
+		err = s.askMarks()
+	}
+	if err == nil {
+		err = s.flush()
+	}
+	if err == nil {
+		err = s.db.Checkpoint(dir)
+	}
+	return err
 }
 
 // Close writes the memory table, so that the next start has nothing to replay, and closes the

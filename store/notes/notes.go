@@ -128,7 +128,7 @@ func (n *Notes) makeRoom() {
 	if n.recent.Len() < n.most/2 && n.recent.Octets() < mostOctets {
 		return
 	}
-	if n.recent.live() < mostOctets/2 && n.recent.Len() < n.most/2 { // most of it was replaced
+	if n.recent.octets-n.recent.live() > mostOctets/4 { // much was replaced
 		n.recent = n.recent.since(0)
 		return
 	}
@@ -282,9 +282,7 @@ func (n *Notes) parts() []part {
 	return []part{{Recent: n.recent}, {n.full, n.forgotten}}
 }
 
-// Lookup returns the value of a note of the latest day. key is a kind, a NUL and a key.
-func (n *Notes) Lookup(key []byte) (value []byte, ok bool, err error) {
-	l := lookup{notes: n, key: key}
+func (n *Notes) lookUp(l *lookup) (value []byte, ok bool, err error) {
 	n.mu.RLock()
 	value, ok = l.inMemory()
 	if !ok {
@@ -300,10 +298,22 @@ func (n *Notes) Lookup(key []byte) (value []byte, ok bool, err error) {
 	return l.onDisk()
 }
 
+// Get returns the value of a note of a day. key is a kind, a NUL and a key.
+func (n *Notes) Get(day uint32, key []byte) (value []byte, ok bool, err error) {
+	return n.lookUp(&lookup{notes: n, key: key, day: day, ofDay: true})
+}
+
+// Lookup returns the value of a note of the latest day. key is a kind, a NUL and a key.
+func (n *Notes) Lookup(key []byte) (value []byte, ok bool, err error) {
+	return n.lookUp(&lookup{notes: n, key: key})
+}
+
 // A lookup is a look-up of a key.
 type lookup struct {
 	notes   *Notes
 	key     []byte
+	day     uint32
+	ofDay   bool     // only notes of the day count
 	removed []uint32 // days whose note with the key was removed
 	tables  []table
 	plain   []uint32
@@ -320,7 +330,7 @@ func (l *lookup) inMemory() (value []byte, ok bool) {
 	slices.Sort(all)
 	for _, day := range slices.Backward(slices.Compact(all)) {
 		for _, p := range parts {
-			if !p.has(day) {
+			if !p.has(day) || !l.counts(day) {
 				continue
 			}
 			value, removed, ok := p.Get(day, l.key)
@@ -336,12 +346,15 @@ func (l *lookup) inMemory() (value []byte, ok bool) {
 	return nil, false
 }
 
+// counts reports whether notes of a day are looked at.
+func (l *lookup) counts(day uint32) bool { return !l.ofDay || day == l.day }
+
 // begin opens an iterator if a table may have the key. The caller holds the lock, so the iterator has all tables.
 func (l *lookup) begin() (err error) {
 	n := l.notes
 	kind := string(kindOf(l.key))
 	for _, t := range n.tables {
-		if slices.Contains(t.kinds, kind) && !slices.Contains(l.removed, t.day) {
+		if slices.Contains(t.kinds, kind) && !slices.Contains(l.removed, t.day) && l.counts(t.day) {
 			l.tables = append(l.tables, t)
 		}
 	}
@@ -391,7 +404,7 @@ func (l *lookup) onDisk() (value []byte, ok bool, err error) {
 
 // isPlain looks at the plain notes of a day.
 func (l *lookup) isPlain(day uint32) (value []byte, ok bool, err error) {
-	if slices.Contains(l.removed, day) {
+	if slices.Contains(l.removed, day) || !l.counts(day) {
 		return nil, false, nil
 	}
 	found, closer, err := l.notes.from.Get(append(appendDay(nil, Plain, day), l.key...))

@@ -122,6 +122,15 @@ func (r *rig) check(when string) {
 	if !maps.Equal(got, r.want) {
 		r.t.Fatalf("%s: notes are\n%q, not\n%q", when, got, r.want)
 	}
+	for place, want := range r.want {
+		_, key, _ := strings.Cut(place, " ")
+		if value, ok, err := r.n.Get(dayOf(place), []byte(key)); !ok || string(value) != want || err != nil {
+			r.t.Fatalf("%s: %q is %q, %v, %v, not %q", when, place, value, ok, err, want)
+		}
+		if _, ok, err := r.n.Get(dayOf(place), []byte(key+"?")); ok || err != nil {
+			r.t.Fatalf("%s: %q?: %v, %v", when, place, ok, err)
+		}
+	}
 	latest := map[string]string{"north\x00nobody": "", "none\x00": ""}
 	for _, place := range slices.Sorted(maps.Keys(r.want)) {
 		_, key, _ := strings.Cut(place, " ")
