@@ -11,12 +11,12 @@
 //
 // # How the pebble engine keeps them
 //
-//	Commit ──► record of the journal, synced ──► young messages, in memory ──► pebble, what has not ended soon (move.go)
+//	Commit ──► record of the journal, synced ──► messages, in memory ──► pebble, if they do not end soon (move.go)
 //	                                        ├──► notes, in memory ──► tables by day (package notes, notewriter.go)
 //	                                        └──► pebble: changes of what is there already
 //
-// Pebble has no log of its own. Its marks say up to which record of the journal it has all messages, and all notes. A start replays
-// what is behind the lower of the two (replay.go).
+// Pebble has no log of its own. Its marks say up to which record of the journal it has all messages, and all notes. A start
+// replays what is behind the lower of the two (replay.go).
 //
 // # What can go wrong with it
 //

@@ -460,9 +460,9 @@ func (s *durable) List(kind Kind, below uint64, since uint32, limit int, f func(
 	return s.reader.List(kind, below, since, limit, f)
 }
 
-// Backup implements Store. It writes what is in memory to tables, and makes links to the tables. An error of
-// the backup's disk is not a fault of the store. Most of the notes are written while commits go on. The rest is written while they
-// wait, so that the backup has the note of each message that it does not have.
+// Backup implements Store. It writes what is in memory to tables, and makes links to the tables. An error of the backup's disk
+// is not a fault of the store. Most of the notes are written while commits go on. The rest is written while they wait, so that
+// the backup has the note of each message that it does not have.
 func (s *durable) Backup(dir string) error {
 	if err := s.monitor.failure(); err != nil {
 		return err

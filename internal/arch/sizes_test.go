@@ -30,6 +30,7 @@ const (
 func methods() size {
 	return size{"methods of type", 45, map[string]exception{
 		"connector/queue.Queue":  {46, "rings and trees that keep one order"},
+		"store.durable":          {47, "an engine: what it promises, and its opening"},
 		"protocols/smpp.session": {57, "a session's state machine: one method for each action"},
 		"protocols/ucp.session":  {47, "a session's state machine: one method for each action"},
 		"protocols/ucp.PDU":      {72, "a PDU: one accessor for each field that others ask for"},
