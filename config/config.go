@@ -36,7 +36,7 @@ const (
 	ForceReceipts = "force" // receipts of a connector or an account
 	NeverReceipts = "never" // value of a connector alone
 
-	PublicCallbacks = "public" // callbacks of an account
+	PublicCallbacks = "public" // the callbacks of an account may only go to public addresses
 
 	PMGForm = "pmg" // webhook_form
 

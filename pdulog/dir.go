@@ -137,7 +137,7 @@ func (d *Dir) Close() error {
 	return d.close(files)
 }
 
-// close closes files. Nothing adds lines to them any more.
+// close closes files. The caller ensures that nothing adds lines to them any more.
 func (d *Dir) close(files []*File) error {
 	ends := make([]<-chan error, len(files))
 	for i, f := range files {

@@ -24,8 +24,8 @@ const (
 	textKey    = 't' // key of a text: the text of a receipt contains an id, and may report a failure
 )
 
-// AppendKeys appends the keys by which a line is found, and returns the line's time in microseconds: a
-// logfile.Keyer. It is called for each line that is compressed.
+// AppendKeys is a logfile.Keyer: it appends the keys by which a line is found, and returns the line's time in
+// microseconds. It is called for each line that is compressed.
 func AppendKeys(line []byte, keys []uint64) (all []uint64, at int64) {
 	const head = len(timeLayout) + 1
 	if len(line) < head {

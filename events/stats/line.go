@@ -53,7 +53,7 @@ func (l *line) read(b []byte) bool {
 	}
 }
 
-// quoted cuts a string off. Its escapes are not decoded.
+// quoted returns the quoted string at the start of b, with its escapes, and the octets behind it.
 func quoted(b []byte) (text, rest []byte, ok bool) {
 	if len(b) == 0 || b[0] != '"' {
 		return nil, nil, false

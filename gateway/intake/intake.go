@@ -31,7 +31,7 @@ type counted struct {
 // are counted immediately and not at Flush.
 func (d *Checker) NewIntake(block uint64) *Intake { return &Intake{checker: d, block: block} }
 
-// Fits reports whether a message's share has room for the message with all its parts.
+// Fits reports whether the queue's share of the message's account has room for all parts of the message.
 func (i *Intake) Fits(a keep.Accepted) bool {
 	return i.arrivals.HasRoom(a.Share, a.Places(), a.Octets(), 0, 0)
 }

@@ -34,8 +34,8 @@ func (i *Intake) Enter(now int64, first keep.Accepted, more []keep.Accepted) (_ 
 	return first, more, aside
 }
 
-// Leaves reports whether a stored message goes to its lane now. If it returns false, the message is
-// released or waits to be joined with others.
+// Leaves reports whether a stored message goes to its lane now. If it returns false, the message
+// was removed, or waits to be joined with others.
 func (i *Intake) Leaves(now int64, a keep.Accepted) bool {
 	if a.Share == nil {
 		i.checker.IsAside(a)

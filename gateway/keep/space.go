@@ -29,8 +29,9 @@ type space struct {
 // small because the store writes each message to the journal and to tables, and again when it merges tables.
 const shareOfRoom = 4
 
-// Spend records that octets are stored. A flood may fill a small file system between two checks. So
-// the room is checked when much has come, and no message is accepted until then.
+// Spend records that octets are stored. Many messages may fill a small file system between two regular checks of the
+// free space. So Spend asks for a check when much was stored since the last one, and no message is accepted until
+// that check.
 func (k *Keeper) Spend(octets int) {
 	s := &k.space
 	if s.probe == nil || s.budget.Add(-int64(octets)) >= 0 {

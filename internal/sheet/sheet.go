@@ -72,7 +72,7 @@ func (r *Row) Get(column string) []byte {
 // Has reports whether the table has a column.
 func (r *Row) Has(column string) bool { return slices.Contains(r.columns, column) }
 
-// A reader makes rows of lines.
+// A reader reads lines, and makes a row of each.
 type reader struct {
 	form    *Form
 	p       *textfile.Problems

@@ -135,8 +135,8 @@ func isZoneUnknown(n *ast.CallNode) bool {
 // shortField is the maximum length in octets, almost always, of message fields other than the text.
 const shortField = 64
 
-// reads returns the maximum number of message texts, and of other message fields, in a value. It reports false if
-// that is not known.
+// reads returns how often an expression reads the message's text, and other fields of the message, at most. ok is
+// false if there is no known maximum.
 func (p *patch) reads(n ast.Node) (texts, others int, ok bool) {
 	switch n := n.(type) {
 	case *ast.StringNode, *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.NilNode, *ast.ConstantNode:

@@ -161,7 +161,7 @@ func (p *Pipeline[J]) wake(claims uint32) {
 	}
 }
 
-// wake passes the caller's claim on to the row's own goroutine.
+// wake wakes the row's own goroutine, which gets the claim that the caller holds on the row.
 func (r *row[J]) wake() {
 	if r.source != nil {
 		r.source.Wake()
