@@ -36,7 +36,7 @@ const (
 	ForceReceipts = "force" // receipts of a connector or an account
 	NeverReceipts = "never" // value of a connector alone
 
-	PublicCallbacks = "public" // the callbacks of an account may only go to public addresses
+	PublicCallbacks = "public" // callbacks of an account: a message may name every URL with a public address
 
 	PMGForm = "pmg" // webhook_form
 

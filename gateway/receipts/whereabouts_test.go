@@ -121,25 +121,6 @@ func TestFateOf(t *testing.T) {
 	}
 }
 
-// The messages of the last 4096 receipts are known, and no others.
-func TestReported(t *testing.T) {
-	t.Parallel()
-	var r reported
-	r.add(1)
-	r.add(2)
-	r.add(1)
-	most := len(r.ring)
-	for n := range most {
-		if r.has(1) != (n < most) || r.has(2) != (n < most-1) {
-			t.Fatalf("after %d more: %v, %v", n, r.has(1), r.has(2))
-		}
-		r.add(100 + uint64(n))
-	}
-	if r.has(1) || !r.has(100) || len(r.ids) != most {
-		t.Errorf("%d are known of %d", len(r.ids), most)
-	}
-}
-
 // What was noted before there was more than a state is read as it was, and what is cut is not read.
 func TestDecodeFate(t *testing.T) {
 	t.Parallel()
