@@ -209,7 +209,7 @@ func TestApply(t *testing.T) {
 	s := newSite(t)
 	text := contents("system_id: acme\npassword: s3cret-1\n")
 	s.fail = errors.New("no room")
-	if _, err := s.Do(Request{File: acme, Make: text}); !errors.Is(err, s.fail) || !strings.Contains(err.Error(), "it is as it was") {
+	if _, err := s.Do(Request{File: acme, Make: text}); !errors.Is(err, s.fail) || !strings.Contains(err.Error(), "which stays unchanged") {
 		t.Error(err)
 	}
 	if data, err := s.Dir.Read(acme); data != nil || err != nil {
