@@ -22,7 +22,7 @@ type copier struct {
 	dir     string // "store" when empty
 	node    uint32
 	inner   journal.Journal
-	fs      *vfs.MemFS
+	fs      *memFS
 	journal *shared.Journal
 	copy    *Copy
 }
@@ -114,7 +114,7 @@ func runCopies(t *testing.T, r *rand.Rand) {
 	})
 	var all []*copier
 	for i := range 3 {
-		all = append(all, &copier{t: t, node: uint32(i + 1), inner: inner, fs: vfs.NewCrashableMem()})
+		all = append(all, &copier{t: t, node: uint32(i + 1), inner: inner, fs: newMemFS()})
 		all[i].open()
 	}
 	m, epoch := newModel(), uint32(0)
@@ -171,7 +171,7 @@ func restart(r *rand.Rand, owner, other *copier) {
 // A backup of a copy is the copy of another node, which goes on where it was made.
 func TestCopyBackup(t *testing.T) {
 	t.Parallel()
-	a := &copier{t: t, node: 1, inner: inmemory.New(nil), fs: vfs.NewCrashableMem()}
+	a := &copier{t: t, node: 1, inner: inmemory.New(nil), fs: newMemFS()}
 	a.open()
 	a.takeOver(1)
 	for id := range uint64(20) {

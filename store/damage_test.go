@@ -46,7 +46,7 @@ func TestDamage(t *testing.T) {
 }
 
 // usedStore makes a store with tables and a journal, as after a crash, and what it must hold.
-func usedStore(t *testing.T, segment int64) (*vfs.MemFS, *model) {
+func usedStore(t *testing.T, segment int64) (*memFS, *model) {
 	t.Helper()
 	h := newHistory(t, 1, Options{segment: segment})
 	for range 60 {

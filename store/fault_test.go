@@ -83,7 +83,7 @@ func what(b *breaker) string {
 // runBroken uses a store on a disk that breaks, and says what is wrong with what is left of it.
 func runBroken(t *testing.T, b *breaker) string {
 	const seed = 1
-	h := &history{t: t, seed: seed, rand: rand.New(rand.NewPCG(seed, 0)), fs: vfs.NewCrashableMem(), model: newModel()}
+	h := &history{t: t, seed: seed, rand: rand.New(rand.NewPCG(seed, 0)), fs: newMemFS(), model: newModel()}
 	h.before = h.model
 	told := make(chan error, 1)
 	s, err := Open("data", Options{

@@ -178,7 +178,7 @@ type history struct {
 	t      *testing.T
 	seed   uint64
 	rand   *rand.Rand
-	fs     *vfs.MemFS
+	fs     *memFS
 	store  Store
 	model  *model // what was confirmed
 	before *model // without the batch that is under way
@@ -186,7 +186,7 @@ type history struct {
 }
 
 func newHistory(t *testing.T, seed uint64, o Options) *history {
-	h := &history{t: t, seed: seed, rand: rand.New(rand.NewPCG(seed, 0)), fs: vfs.NewCrashableMem(), model: newModel()}
+	h := &history{t: t, seed: seed, rand: rand.New(rand.NewPCG(seed, 0)), fs: newMemFS(), model: newModel()}
 	h.open(o)
 	return h
 }
