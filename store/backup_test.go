@@ -165,7 +165,7 @@ func TestModes(t *testing.T) {
 func TestBackupWhileMessagesEnd(t *testing.T) {
 	t.Parallel()
 	fs := vfs.NewMem()
-	s, err := Open("data", Options{FS: fs, memTable: 16 << 10, flush: 8 << 10})
+	s, err := Open("data", Options{FS: fs, memTable: 16 << 10, flush: 8 << 10, tables: 3})
 	if err != nil {
 		t.Fatal(err)
 	}

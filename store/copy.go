@@ -147,8 +147,8 @@ func (c *Copy) Sum() (at journal.Seq, sum string, err error) {
 	defer view.Close()
 	h := sha256.New()
 	for _, day := range view.Days() {
-		begin := appendDay(nil, day)
-		err := view.Each(day, nil, nil, func(key, value []byte) error {
+		begin := notes.AppendDay(nil, notes.Plain, day) // as all notes had it before there were tables
+		err := view.Each(day, nil, func(key, value []byte) error {
 			addSum(h, append(slices.Clip(begin), key...), value)
 			return nil
 		})

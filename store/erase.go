@@ -58,7 +58,7 @@ func eachNote(ctx context.Context, all *notes.Notes, f func(*Note) error) error 
 	view := all.View()
 	defer view.Close()
 	for _, day := range view.Days() {
-		err := view.Each(day, nil, nil, func(key, value []byte) error {
+		err := view.Each(day, nil, func(key, value []byte) error {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
@@ -93,6 +93,8 @@ type wiper interface {
 
 // Purge implements Eraser.
 func (e *diskEraser) Purge(ctx context.Context, change func() error) error {
+	e.disk.copying.Lock()
+	defer e.disk.copying.Unlock()
 	j, wipes := e.disk.journal.(wiper)
 	if wipes {
 		if err := j.Wipe(); err != nil { // the next file may have old records too

@@ -55,11 +55,6 @@ func numberOf(key []byte) (uint64, bool) {
 	return binary.BigEndian.Uint64(key[1:]), true
 }
 
-// appendDay appends the beginning of the keys of a day's notes.
-func appendDay(b []byte, day uint32) []byte {
-	return binary.BigEndian.AppendUint32(append(b, keyNote), day)
-}
-
 // Forever is the day of notes that are never removed.
 const Forever = notes.Forever
 

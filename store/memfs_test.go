@@ -7,7 +7,7 @@ import (
 )
 
 // A memFS is a file system in memory whose power can be cut at any moment. MemFS.Link locks twice what CrashClone locks, so that a
-// CrashClone between the two would wait for ever.
+// CrashClone between the two would wait forever.
 type memFS struct {
 	*vfs.MemFS
 	links sync.RWMutex

@@ -127,7 +127,7 @@ func (w *noteWriter) writeAll(applied journal.Seq) error {
 // stop waits until no notes are being written. It returns false if pebble cannot be closed, because after a fault its calls may
 // never return.
 func (w *noteWriter) stop() bool {
-	w.notes.End()
+	w.notes.StopMerges()
 	w.mu.Lock()
 	running := w.running
 	w.mu.Unlock()

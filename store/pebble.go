@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"runtime"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -84,6 +85,7 @@ type durable struct {
 	journal    journal.Journal
 	writer     *writer
 	noteWriter *noteWriter
+	copying    sync.Mutex // held while the store is copied or purged, because both write all notes
 	tidier     *tidier
 }
 
@@ -467,6 +469,10 @@ func (s *durable) Backup(dir string) error {
 	if err := s.monitor.failure(); err != nil {
 		return err
 	}
+	s.copying.Lock()
+	defer s.copying.Unlock()
+	s.reader.notes.StopMerges() // commits would wait for a merge
+	defer s.reader.notes.AllowMerges()
 	err := s.move()
 	if err == nil {
 		err = s.noteWriter.writeAll(s.summary.get().applied)
@@ -512,7 +518,7 @@ func (s *durable) checkpoint(dir string) error {
 func (s *durable) Close() error {
 	if s.monitor.fault.get() == nil {
 		_ = s.move() // after an error the next start replays the journal
-		s.reader.notes.End()
+		s.reader.notes.StopMerges()
 		_ = s.noteWriter.writeAll(s.summary.get().applied)
 		s.tidier.seek()
 		_ = s.writeMarks()

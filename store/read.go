@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 
 	"pmg/store/notes"
 	"pmg/store/seal"
@@ -226,9 +227,8 @@ func eachOf(all *notes.Notes, kind Kind, from []byte, limit int, f func(key, val
 	view := all.View()
 	defer view.Close()
 	begin := appendNote(nil, kind, nil)
-	end := append(append([]byte(nil), begin[:len(begin)-1]...), 1) // behind the NUL that ends the kind
 	for _, day := range view.Days() {
-		err := view.Each(day, append(append([]byte(nil), begin...), from...), end, func(key, value []byte) error {
+		err := view.Each(day, append(slices.Clip(begin), from...), func(key, value []byte) error {
 			if limit--; limit < 0 {
 				return errEnough
 			}

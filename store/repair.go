@@ -96,7 +96,7 @@ func (r *Report) countNotes(of pebble.Reader) error {
 	}
 	view := found.View()
 	for _, day := range view.Days() {
-		err := view.Each(day, nil, nil, func(_, _ []byte) error {
+		err := view.Each(day, nil, func(_, _ []byte) error {
 			r.Mappings++
 			return nil
 		})

@@ -11,8 +11,8 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// What it costs to write a note, and to find one in the newest table, in the oldest, and none at all, among a million and among
-// ten million notes. Tables of 100,000 notes are what a busy gateway writes.
+// A note is written, found in the newest table, found in the oldest, and looked for in vain, among a million notes and among ten
+// million. A busy gateway writes tables of about 100,000 notes.
 func BenchmarkLookup(b *testing.B) {
 	const perTable = 100_000
 	for _, all := range []int{1_000_000, 10_000_000} {

@@ -17,36 +17,36 @@ import (
 	"pmg/store/journal"
 )
 
-// The first octets of the keys. Those of tables are behind all other keys of a store, so that no file with other keys reaches
-// over them.
+// The first octets of the keys. The keys of notes in tables are behind all other keys of a store, so that the range of no file
+// with other keys contains them.
 const (
-	// Plain is of the notes that stay for good, and of those that formats before 4 wrote:
+	// Plain begins the keys of notes that stay for good, and of notes that formats before 4 wrote:
 	//
 	//	d <day> <kind> 0 <key>
 	Plain = 'd'
-	// Timed is of the notes in tables.
+	// Timed begins the keys of notes in tables.
 	Timed = 'x'
 )
 
 // Forever is the day of notes that are never removed.
 const Forever = math.MaxUint32 >> 1
 
-// appendDay appends the beginning of the keys of a day.
-func appendDay(b []byte, first byte, day uint32) []byte {
+// AppendDay appends the beginning of the keys of a day: Plain or Timed, and the day.
+func AppendDay(b []byte, first byte, day uint32) []byte {
 	return binary.BigEndian.AppendUint32(append(b, first), day)
 }
 
 // A table is a table on disk.
 type table struct {
 	day, number uint32
-	kinds       []string // kinds of the notes in the table, each with the NUL behind it
+	kinds       []string // kinds of the notes in the table, each with a NUL at the end
 }
 
 const prefixLen = 9
 
 // prefix returns the beginning of the table's keys.
 func (t table) prefix() []byte {
-	return binary.BigEndian.AppendUint32(appendDay(make([]byte, 0, prefixLen), Timed, t.day), t.number)
+	return binary.BigEndian.AppendUint32(AppendDay(make([]byte, 0, prefixLen), Timed, t.day), t.number)
 }
 
 // The two low bits of a table's number say which tables of the day it replaces. The next table has a number that is higher by 4.
@@ -66,7 +66,10 @@ type Notes struct {
 	dir    string
 	read   func(error) error // marks an error of reading that means damage
 	format sstable.WriterOptions
-	most   int // small tables of a day
+	most   int // small tables of a day before they are merged; in memory only: notes
+
+	writing sync.Mutex // held while tables are written or replaced
+	taking  sync.Mutex // held while pebble takes tables, and while days are forgotten; locked before mu
 
 	mu        sync.RWMutex // guards the fields below
 	recent    *Recent
@@ -76,10 +79,7 @@ type Notes struct {
 	forgotten uint32      // notes of full of days before this one were removed
 	tables    []table     // sorted by day and number; the slice is replaced, not changed
 	plain     []uint32    // sorted days of plain notes; replaced, not changed
-
-	writing sync.Mutex // held while tables are written or replaced
-	taking  sync.Mutex // held while pebble takes tables, and while days are forgotten; locked before mu
-	ending  bool       // a merge is given up; guarded by mu
+	stopped   bool        // tables are not merged now
 }
 
 // lowestLevel is the number of pebble's lowest level, to which the tables go.
@@ -163,7 +163,7 @@ func search(
 		if day == math.MaxUint32 {
 			break
 		}
-		ok = it.SeekGE(appendDay(nil, Plain, day+1))
+		ok = it.SeekGE(AppendDay(nil, Plain, day+1))
 	}
 	for ok := it.SeekGE([]byte{Timed}); ok; {
 		if !IsKey(it.Key()) {
@@ -193,7 +193,7 @@ func IsKey(key []byte) bool {
 	return len(key) > prefixLen && bytes.IndexByte(key[prefixLen:], 0) >= 0
 }
 
-// endOf returns the end of the keys of a kind.
+// endOf returns the lowest key that is above all keys of a kind.
 func endOf(kind []byte) []byte {
 	end := slices.Clone(kind)
 	end[len(end)-1] = 1 // instead of the NUL
@@ -214,7 +214,7 @@ func (n *Notes) Put(to *pebble.Batch, day uint32, key, value []byte) error {
 	if at, known := slices.BinarySearch(n.plain, day); !known {
 		n.plain = slices.Insert(slices.Clone(n.plain), at, day)
 	}
-	return to.Set(append(appendDay(nil, Plain, day), key...), value, nil)
+	return to.Set(append(AppendDay(nil, Plain, day), key...), value, nil)
 }
 
 // Remove removes a note. The removal of a plain note is added to a batch of pebble.
@@ -227,7 +227,7 @@ func (n *Notes) Remove(to *pebble.Batch, day uint32, key []byte) error {
 	if !slices.Contains(n.plain, day) {
 		return nil
 	}
-	return to.Delete(append(appendDay(nil, Plain, day), key...), nil)
+	return to.Delete(append(AppendDay(nil, Plain, day), key...), nil)
 }
 
 // Forget removes the notes of days before day. The removal of plain notes is added to a batch of pebble.
@@ -244,10 +244,10 @@ func (n *Notes) Forget(to *pebble.Batch, day uint32) error {
 	n.forgotten = max(n.forgotten, day)
 	n.tables = slices.DeleteFunc(slices.Clone(n.tables), func(t table) bool { return t.day < day })
 	n.plain = slices.DeleteFunc(slices.Clone(n.plain), func(d uint32) bool { return d < day })
-	if err := to.DeleteRange(appendDay(nil, Plain, 0), appendDay(nil, Plain, day), nil); err != nil {
+	if err := to.DeleteRange(AppendDay(nil, Plain, 0), AppendDay(nil, Plain, day), nil); err != nil {
 		return err
 	}
-	first, end := appendDay(nil, Timed, 0), appendDay(nil, Timed, day)
+	first, end := AppendDay(nil, Timed, 0), AppendDay(nil, Timed, day)
 	if n.db == nil {
 		return to.DeleteRange(first, end, nil)
 	}
@@ -407,7 +407,7 @@ func (l *lookup) isPlain(day uint32) (value []byte, ok bool, err error) {
 	if slices.Contains(l.removed, day) || !l.counts(day) {
 		return nil, false, nil
 	}
-	found, closer, err := l.notes.from.Get(append(appendDay(nil, Plain, day), l.key...))
+	found, closer, err := l.notes.from.Get(append(AppendDay(nil, Plain, day), l.key...))
 	if errors.Is(err, pebble.ErrNotFound) {
 		return nil, false, nil
 	}

@@ -110,7 +110,7 @@ func (r *rig) check(when string) {
 	defer view.Close()
 	for _, day := range view.Days() {
 		last := ""
-		r.ok(view.Each(day, nil, nil, func(key, value []byte) error {
+		r.ok(view.Each(day, nil, func(key, value []byte) error {
 			if last >= string(key) {
 				r.t.Fatalf("%s: day %d: %q is behind %q", when, day, key, last)
 			}
@@ -304,6 +304,51 @@ func TestFails(t *testing.T) {
 		t.Errorf("written up to %d", at)
 	}
 	r.check("written")
+}
+
+// The place up to which the notes are in tables never falls, whatever place the caller of Freeze has read before: the journal
+// may have been trimmed up to the highest.
+func TestWrittenNeverFalls(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	if at := r.n.Written(12); at != 12 {
+		t.Errorf("written up to %d", at)
+	}
+	r.n.Freeze(10)
+	if at := r.n.Written(11); at != 12 {
+		t.Errorf("written up to %d behind an earlier place", at)
+	}
+	r.put(7, "north\x00a", "value")
+	r.n.Freeze(10)
+	r.ok(r.n.WriteFrozen())
+	r.put(7, "north\x00b", "value")
+	if at := r.n.Written(13); at != 12 {
+		t.Errorf("written up to %d, when a table was written for an earlier place", at)
+	}
+}
+
+// While merges are stopped, tables are written, and not merged.
+func TestStopMerges(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.n.StopMerges()
+	for i := range 5 {
+		r.put(7, fmt.Sprintf("north\x00%d", i), "value")
+		r.write()
+	}
+	if len(r.n.tables) != 5 {
+		t.Errorf("%d tables", len(r.n.tables))
+	}
+	if err := r.n.MergeAll(t.Context()); !errors.Is(err, errStopped) {
+		t.Errorf("%v", err)
+	}
+	r.check("stopped")
+	r.n.AllowMerges()
+	r.ok(r.n.WriteFrozen())
+	if len(r.n.tables) != 1 {
+		t.Errorf("%d tables", len(r.n.tables))
+	}
+	r.check("merged")
 }
 
 // A failing is a file system in which no file can be made.

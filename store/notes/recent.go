@@ -166,8 +166,7 @@ type sorted struct {
 	all []uint32 // indices of the entries
 }
 
-// sort returns the notes of a day with keys from lower on and below upper, in the order of their keys. An upper that is nil is no
-// limit.
+// sort returns the notes of a day whose keys are at least lower and below upper, in the order of the keys; nil is no limit.
 func (r *Recent) sort(day uint32, lower, upper []byte) sorted {
 	var all []rank
 	for i := range r.entries {
@@ -187,7 +186,7 @@ func (r *Recent) sort(day uint32, lower, upper []byte) sorted {
 	return s
 }
 
-// A rank is an entry with the octets of its key that decide in most comparisons.
+// A rank is an entry with those octets of its key that decide most comparisons.
 type rank struct {
 	octets uint64
 	index  uint32

@@ -2,6 +2,8 @@ package notes
 
 import (
 	"bytes"
+	"cmp"
+	"container/heap"
 	"encoding/binary"
 	"errors"
 	"math"
@@ -61,10 +63,15 @@ func (v *View) Days() []uint32 {
 	return slices.Compact(days)
 }
 
-// Each passes the notes of a day with keys from lower on and below upper to f, in their order. An upper that is nil is no limit.
-// The keys begin with their kinds. f may use its octets only until it returns.
-func (v *View) Each(day uint32, lower, upper []byte, f func(key, value []byte) error) error {
-	all, err := v.Open(day, lower, upper)
+// Each calls the function pass for the notes of a day, in the order of the keys, which begin with the kinds. If the argument
+// from is not empty, it begins with a kind: then the notes of this kind are passed whose keys are from or higher. pass may use
+// the octets only until it returns.
+func (v *View) Each(day uint32, from []byte, pass func(key, value []byte) error) error {
+	var end []byte
+	if len(from) > 0 {
+		end = endOf(kindOf(from))
+	}
+	all, err := v.Open(day, from, end)
 	defer func() {
 		for _, c := range all {
 			_ = c.Close()
@@ -77,12 +84,12 @@ func (v *View) Each(day uint32, lower, upper []byte, f func(key, value []byte) e
 		if removed {
 			return nil
 		}
-		return f(key, value)
+		return pass(key, value)
 	})
 }
 
-// Open opens cursors over the notes of a day with keys from lower on and below upper, the newest first. The caller closes them,
-// after an error as well.
+// Open opens cursors over the notes of a day whose keys are at least lower and below upper; nil is no limit. The cursor over the
+// newest notes is the first. The caller closes the cursors, after an error as well.
 func (v *View) Open(day uint32, lower, upper []byte) (all []*Cursor, err error) {
 	for _, p := range v.memory {
 		if p.has(day) {
@@ -101,7 +108,7 @@ func (v *View) Open(day uint32, lower, upper []byte) (all []*Cursor, err error) 
 		all = append(all, c)
 	}
 	if slices.Contains(v.plain, day) {
-		c, err := openCursor(v.from, appendDay(nil, Plain, day), lower, upper, false, v.read)
+		c, err := openCursor(v.from, AppendDay(nil, Plain, day), lower, upper, false, v.read)
 		if err != nil {
 			return all, err
 		}
@@ -112,16 +119,16 @@ func (v *View) Open(day uint32, lower, upper []byte) (all []*Cursor, err error) 
 
 // A Cursor is at a note of one table, in memory or on disk.
 type Cursor struct {
-	list sorted // it is nil: the notes
-	at   int
+	list sorted // notes in memory; unused if there is an iterator
+	at   int    // index of the note in list
 
-	it     *pebble.Iterator
-	prefix int  // octets in front of a key
-	tagged bool // the first octet of a value says whether the note was removed
+	it     *pebble.Iterator // iterator over a table on disk; nil: the notes are in memory
+	prefix int              // octets in front of a key
+	tagged bool             // the first octet of a value says whether the note was removed
 	read   func(error) error
 }
 
-// openCursor opens a cursor over the keys behind a prefix, from lower on and below upper.
+// openCursor opens a cursor over the keys with a prefix. The rest of each key is at least lower and below upper; nil is no limit.
 func openCursor(
 	from pebble.Reader, prefix, lower, upper []byte, tagged bool, read func(error) error,
 ) (*Cursor, error) {
@@ -225,25 +232,26 @@ func (c *Cursor) Close() error {
 	return c.it.Close()
 }
 
-// merged passes the notes at cursors to f in the order of their keys. Of notes with one key it passes that of the first cursor.
-func merged(all []*Cursor, f func(key, value []byte, removed bool) error) error {
-	h := make(heap, 0, len(all))
+// merged calls the function pass for the notes of cursors, in the order of the keys. Of several notes with one key, the note of
+// the first cursor counts.
+func merged(all []*Cursor, pass func(key, value []byte, removed bool) error) error {
+	var ahead frontier
 	for i, c := range all {
 		if c.First() {
-			h = append(h, place{c, i})
+			ahead = append(ahead, place{c, i})
 		}
 	}
-	h.order()
+	heap.Init(&ahead)
 	var last []byte
-	for first := true; len(h) > 0; h.advance() {
-		c := h[0].Cursor
+	for first := true; len(ahead) > 0; ahead.advance() {
+		c := ahead[0].Cursor
 		if !first && bytes.Equal(c.Key(), last) {
 			continue
 		}
 		first, last = false, append(last[:0], c.Key()...)
 		value, removed, err := c.Value()
 		if err == nil {
-			err = f(c.Key(), value, removed)
+			err = pass(c.Key(), value, removed)
 		}
 		if err != nil {
 			return err
@@ -256,51 +264,36 @@ func merged(all []*Cursor, f func(key, value []byte, removed bool) error) error 
 	return err
 }
 
-// A heap has the cursors that are at a note, the one with the lowest key first.
-type heap []place
+// A frontier is a heap of the cursors that are at a note, the one with the lowest key first.
+type frontier []place
 
-// A place is a cursor with its rank: of equal keys the lowest rank comes first.
+// A place is a cursor with its rank: of equal keys the one with the lowest rank comes first.
 type place struct {
 	*Cursor
 	rank int
 }
 
-func (h heap) less(i, j int) bool {
-	if c := bytes.Compare(h[i].Key(), h[j].Key()); c != 0 {
-		return c < 0
-	}
-	return h[i].rank < h[j].rank
+func (f frontier) Len() int { return len(f) }
+
+func (f frontier) Less(i, j int) bool {
+	return cmp.Or(bytes.Compare(f[i].Key(), f[j].Key()), cmp.Compare(f[i].rank, f[j].rank)) < 0
 }
 
-func (h heap) order() {
-	for i := len(h)/2 - 1; i >= 0; i-- {
-		h.down(i)
-	}
-}
+func (f frontier) Swap(i, j int) { f[i], f[j] = f[j], f[i] }
+func (f *frontier) Push(p any)   { *f = append(*f, p.(place)) }
 
-func (h heap) down(i int) {
-	for {
-		least := i
-		for _, child := range []int{2*i + 1, 2*i + 2} {
-			if child < len(h) && h.less(child, least) {
-				least = child
-			}
-		}
-		if least == i {
-			return
-		}
-		h[i], h[least] = h[least], h[i]
-		i = least
-	}
+func (f *frontier) Pop() any {
+	last := len(*f) - 1
+	p := (*f)[last]
+	*f = (*f)[:last]
+	return p
 }
 
 // advance moves the first cursor to its next note.
-func (h *heap) advance() {
-	all := *h
-	if !all[0].Next() {
-		all[0] = all[len(all)-1]
-		all = all[:len(all)-1]
+func (f *frontier) advance() {
+	if (*f)[0].Next() {
+		heap.Fix(f, 0)
+	} else {
+		heap.Pop(f)
 	}
-	all.down(0)
-	*h = all
 }

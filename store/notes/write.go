@@ -1,6 +1,7 @@
 package notes
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,10 +25,10 @@ const (
 	temporary = "temporary.notes-"
 )
 
-// errEnding ends a merge when the store is closed.
-var errEnding = errors.New("the store is being closed")
+// errStopped is the error of a merge that StopMerges has stopped.
+var errStopped = errors.New("merges are stopped, because the store is being closed or copied")
 
-// Octets returns how much memory the notes take that are in no table.
+// Octets returns about how much memory the notes take that are in no table.
 func (n *Notes) Octets() (octets int) {
 	n.mu.RLock()
 	defer n.mu.RUnlock()
@@ -37,11 +38,12 @@ func (n *Notes) Octets() (octets int) {
 	return octets
 }
 
-// Freeze takes the notes in memory out of change, so that WriteFrozen can write them. They are those of the records up to at. It
-// returns false if those that were frozen before are not written yet.
+// Freeze ends the table in memory and begins a new one, so that WriteFrozen can write the ended one. The notes of the records up
+// to at were put. Freeze returns false if an earlier table waits for WriteFrozen.
 func (n *Notes) Freeze(at journal.Seq) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	at = max(at, n.written) // the caller may have read its place before a later one was written
 	switch {
 	case n.full != nil:
 		return false
@@ -67,7 +69,7 @@ func (n *Notes) WriteFrozen() error {
 		}
 	}
 	for _, day := range n.crowded() {
-		if err := n.merge(day, false); err != nil && !errors.Is(err, errEnding) {
+		if err := n.merge(day, false); err != nil && !errors.Is(err, errStopped) {
 			return fmt.Errorf("cannot merge tables of notes: %w", err)
 		}
 	}
@@ -108,10 +110,7 @@ func (n *Notes) add(t table) {
 }
 
 func compare(a, b table) int {
-	if a.day != b.day {
-		return int(a.day) - int(b.day)
-	}
-	return int(a.number) - int(b.number)
+	return cmp.Or(cmp.Compare(a.day, b.day), cmp.Compare(a.number, b.number))
 }
 
 // write writes the files of a table for each day of the notes in memory.
@@ -246,8 +245,8 @@ func (n *Notes) writeMerged(w *writing, old []table, older bool) error {
 	}
 	count := 0
 	err := merged(cursors, func(key, value []byte, removed bool) error {
-		if count++; count%1024 == 0 && n.isEnding() {
-			return errEnding
+		if count++; count%1024 == 1 && n.isStopped() {
+			return errStopped
 		}
 		if removed && !older {
 			return nil
@@ -336,17 +335,23 @@ func (n *Notes) MergeAll(ctx context.Context) error {
 	return nil
 }
 
-// End gives up a merge that is under way.
-func (n *Notes) End() {
+// StopMerges gives up a merge that is under way, and begins none until AllowMerges is called. So WriteFrozen takes no longer
+// than the frozen notes do.
+func (n *Notes) StopMerges() { n.setStopped(true) }
+
+// AllowMerges ends what StopMerges has begun.
+func (n *Notes) AllowMerges() { n.setStopped(false) }
+
+func (n *Notes) setStopped(stopped bool) {
 	n.mu.Lock()
-	n.ending = true
+	n.stopped = stopped
 	n.mu.Unlock()
 }
 
-func (n *Notes) isEnding() bool {
+func (n *Notes) isStopped() bool {
 	n.mu.RLock()
 	defer n.mu.RUnlock()
-	return n.ending
+	return n.stopped
 }
 
 // A writing is the writing of files, which pebble then takes.
