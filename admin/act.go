@@ -70,7 +70,7 @@ func Lists() []List {
 		{"credit/history", "the payments of ?account=", creditHistory},
 		{"forgetting", "whether a request to forget numbers is under way", showForgetting},
 		{"queue", "messages in the store", (*Server).queue},
-		{"queue/sums", "numbers of waiting messages by peer and origin", (*Server).sums},
+		{"queue/sums", "counts of waiting messages, by peer and origin", (*Server).sums},
 		{"messages", "the fates of the messages that ?q= selects: a number, an id, a reference", (*Server).messages},
 		{"messages/{id}", "the story of one message", (*Server).message},
 		{"stats", "sums of events by day, ?by= account, connector and others, as CSV with ?format=csv", showStatistics},

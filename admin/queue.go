@@ -33,7 +33,7 @@ func (s *Server) queue(w http.ResponseWriter, r *http.Request) {
 	answerJSON(w, page, err)
 }
 
-// sums shows the numbers of waiting messages by peer and origin.
+// sums shows how many messages wait, by peer and origin.
 func (s *Server) sums(w http.ResponseWriter, _ *http.Request) {
 	answerJSON(w, s.view.gateway.Operate.QueueSums(s.view.engine.Counters().Now), nil)
 }

@@ -53,7 +53,7 @@ func (e *diskEraser) EachNote(ctx context.Context, f func(*Note) error) error {
 	return eachNote(ctx, e.disk.reader.notes, f)
 }
 
-// eachNote passes all notes to f, as Eraser.EachNote does.
+// eachNote does for notes what Eraser.EachNote promises.
 func eachNote(ctx context.Context, all *notes.Notes, f func(*Note) error) error {
 	view := all.View()
 	defer view.Close()

@@ -222,7 +222,7 @@ func (r *reader) Notes(kind Kind, from []byte, limit int, f func(key, value []by
 	return eachOf(r.notes, kind, from, limit, f)
 }
 
-// eachOf passes up to limit notes of a kind to f, as Index.Notes does.
+// eachOf does for notes what Index.Notes promises.
 func eachOf(all *notes.Notes, kind Kind, from []byte, limit int, f func(key, value []byte) error) error {
 	view := all.View()
 	defer view.Close()

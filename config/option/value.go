@@ -29,7 +29,7 @@ var kinds = map[reflect.Type]string{
 // A Word is a single value of a type of its own, which defines the syntax of its values.
 type Word interface {
 	encoding.TextUnmarshaler
-	Kind() string // name of the type for documentation: "word"
+	Kind() string // name of the type in the documentation, such as "word"
 }
 
 // Kind returns the name of a type, for documentation; "" if its values are not written as one word.

@@ -39,7 +39,7 @@ type Matcher struct {
 	Orphans Orphans
 	Parts   Parts
 	Asking  Asking
-	told    reported
+	told    *reported
 	Refunds Refunds
 
 	recording   sync.Mutex // guards the fields below, for recordUnder
@@ -55,7 +55,8 @@ type Matcher struct {
 func New(
 	n *node.Node, k *keep.Keeper, t *route.Table, h *hooks.Hooks, log EventLog, end func(m *sms.Message, e keep.Ending),
 ) *Matcher {
-	d := &Matcher{node: n, keep: k, table: t, end: end, Refunds: Refunds{node: n, keep: k, log: log}}
+	refunds := Refunds{node: n, keep: k, log: log, failed: newReported(), given: newReported()}
+	d := &Matcher{node: n, keep: k, table: t, end: end, told: newReported(), Refunds: refunds}
 	d.SMSCs.node, d.SMSCs.keep, d.SMSCs.table = n, k, t
 	d.Orphans.matcher, d.Parts.matcher, d.waits.matcher, d.Asking.matcher = d, d, d, d
 	d.Asking.hooks = h

@@ -20,8 +20,8 @@ type Refunds struct {
 	node   *node.Node
 	keep   *keep.Keeper
 	log    EventLog
-	failed reported // messages that a receipt reports as failed and that were not charged at that time
-	given  reported // messages that were refunded or delivered
+	failed *reported // messages that a receipt reports as failed and that were not charged at that time
+	given  *reported // messages that were refunded or delivered
 }
 
 // HasFailed reports whether a receipt has said that a message was not delivered that has not ended for the gateway. The

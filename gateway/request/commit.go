@@ -9,7 +9,7 @@ import (
 // commits wakes requests when their commits have ended.
 type commits struct {
 	mu      sync.Mutex
-	waiting []*commit // in order of their positions
+	waiting []*commit // commits that wait, in the order of their positions
 	failed  bool      // the last commit failed: the store may contain its changes until the next commit
 }
 

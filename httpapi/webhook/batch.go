@@ -13,7 +13,7 @@ import (
 
 // A batch is the events of one call.
 type batch struct {
-	at       []int // indexes of the messages among the slots
+	at       []int // index of each message in slots
 	messages []*sms.Message
 	about    []*httpsms.Event
 	events   []own.Event

@@ -135,7 +135,7 @@ func table() []row {
 		{"gateway/route", "config connector gateway/keep gateway/login gateway/node internal/smstext protocols sms sms/fit sms/number sms/prices sms/userdata store"},
 		{"gateway/roomtest", "config connector connector/account gateway/hooks gateway/keep gateway/login gateway/node gateway/route protocols protocols/prototest/toy sms store"},
 		{"gateway/convert", "config connector gateway/node gateway/route protocols sms sms/fit sms/rewrite sms/userdata"},
-		{"gateway/receipts", "config connector events gateway/convert gateway/credit gateway/hooks gateway/keep gateway/node gateway/route plugin protocols sms sms/peerid store"},
+		{"gateway/receipts", "config connector events gateway/convert gateway/credit gateway/hooks gateway/keep gateway/node gateway/route internal/window plugin protocols sms sms/peerid store"},
 		{"gateway/deadletters", "events gateway/keep gateway/node sms store"},
 		{"gateway/settle", "config connector events events/stats events/telemetry gateway/convert gateway/credit gateway/deadletters gateway/hooks gateway/keep gateway/node gateway/receipts gateway/route internal/logfile internal/ratelimit plugin protocols sms sms/fit store"},
 		{"gateway/intake", "config connector events gateway/convert gateway/credit gateway/hooks gateway/keep gateway/lists gateway/networks gateway/node gateway/receipts gateway/route gateway/settle internal/smstext plugin plugin/answers protocols sms sms/fit sms/number sms/plan sms/userdata store"},

@@ -33,13 +33,18 @@ func (s *Seen) Claim(at int64, hash uint64) (claim uint32, ok bool) {
 	if s.Has(at, hash) {
 		return 0, false
 	}
+	return s.Renew(at, hash), true
+}
+
+// Renew remembers a hash from the time at on, whether or not it is remembered already.
+func (s *Seen) Renew(at int64, hash uint64) (claim uint32) {
 	s.sweep(at, sweeps)
 	if i := s.table.find(hash); i != 0 {
 		s.table.remove(i)
 	}
 	claim = s.table.add(hash)
 	s.table.at(claim).value = at
-	return claim, true
+	return claim
 }
 
 // GiveBack drops the hash of a claim for the time at. It does nothing if another hash has taken its place meanwhile.

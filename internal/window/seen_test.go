@@ -188,3 +188,18 @@ func BenchmarkCount(b *testing.B) {
 		}
 	}
 }
+
+// A hash that is renewed is remembered from then on, and is not the oldest any more.
+func TestRenew(t *testing.T) {
+	t.Parallel()
+	s := NewSeen(10, 2)
+	s.Renew(1, 7)
+	s.Renew(2, 8)
+	s.Renew(5, 7)
+	if !s.Has(14, 7) || s.Has(15, 7) || !s.Has(11, 8) || s.Has(12, 8) {
+		t.Error("not remembered from the last time on")
+	}
+	if s.Renew(6, 9); !s.Has(6, 7) || s.Has(6, 8) {
+		t.Error("not the oldest was dropped")
+	}
+}

@@ -220,7 +220,7 @@ func (t *translator) callbacks(s *smsc, g *draft.Source, kind string) {
 		if u, err := url.Parse(g.Take("dlr-url")); err == nil && u.Host != "" {
 			all = append(all, draft.Field{Key: "url", Value: u.Scheme + "://" + u.Host})
 		} else {
-			e.Decide("it has no dlr-url that PMG can read: without one the SMSC calls the dlr-url of Kannel's client. "+
+			e.Decide("it has no dlr-url that PMG can read: without one the SMSC calls the dlr-url of Kannel's client."+
 				" PMG takes the receipts itself, "+
 				"and asks for none without callbacks.url: how the SMSC reaches port %d", port)
 		}

@@ -42,7 +42,7 @@ func (t *translator) addSMSC(of *Group) {
 		}
 	case "fake":
 		t.draft.Decide(
-			"group smsc, %s, smsc = fake (%s): pmgload sink is an SMSC for tests, and write a connector to it", of.At,
+			"group smsc, %s, smsc = fake (%s): pmgload sink is an SMSC for tests; write a connector to it", of.At,
 			t.shown(of),
 		)
 		return
