@@ -413,8 +413,8 @@ func numberOf(name string) (n uint64) {
 	return n
 }
 
-// A journal begins small, and files that nobody needs any more are removed, one each time that Trim is called. A file that is
-// removed behind its back ends it.
+// A journal begins small. Files that nobody needs any more are removed when it has been idle for a minute, one each time that Trim
+// is called. A file that is removed behind its back ends it.
 func TestTrimRemoves(t *testing.T) {
 	t.Parallel()
 	fs := vfs.NewMem()
@@ -433,7 +433,7 @@ func TestTrimRemoves(t *testing.T) {
 		}
 	}
 	full := j.Status().Octets
-	for range 10 {
+	for range idleCalls + 40 {
 		if err := j.Trim(j.Status().Last); err != nil {
 			t.Fatal(err)
 		}
@@ -452,4 +452,33 @@ func TestTrimRemoves(t *testing.T) {
 		t.Error("a record is taken")
 	}
 	_ = j.Close() // the fault again
+}
+
+// Under load, segments are given back many at a time, and are used again: no file is made anew, and none is removed.
+func TestTrimKeepsForLoad(t *testing.T) {
+	t.Parallel()
+	fs := vfs.NewMem()
+	makeDir(t, fs)
+	j, err := Open(fs, "journal", Options{Segment: 64 << 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	record, all := make([]byte, 1<<10), map[int64]int{}
+	for n := range uint64(8000) { // about 1,000 records between two times, and a call every 200
+		if _, err := j.Append(journal.ID{Number: n}, record); err != nil {
+			t.Fatal(err)
+		}
+		if n%200 == 0 {
+			if err := j.Trim(journal.Seq(n / 1000 * 1000)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n > 4000 {
+			all[j.Status().Octets]++
+		}
+	}
+	if len(all) != 1 {
+		t.Errorf("octets of the files, and how often: %v", all)
+	}
 }

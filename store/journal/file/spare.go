@@ -22,7 +22,9 @@ type spares struct {
 
 	mu     sync.Mutex
 	size   int64      // octets of the next new file
-	taken  int        // number of segments taken since settle was called
+	taken  int        // number of segments taken since settle found one given back
+	given  bool       // a segment was given back since settle was called
+	idle   int        // number of calls of settle since a segment was taken
 	keep   int        // how many segments of used are kept
 	used   []*segment // segments whose records are not needed any more, the oldest first
 	number uint64     // number of the newest segment
@@ -79,6 +81,7 @@ func (s *spares) take(n int64) (blank, error) {
 		m.size = n
 	}
 	s.taken++
+	s.idle = 0
 	s.begun = m.number
 	s.ready = s.prepare()
 	return m, nil
@@ -194,15 +197,25 @@ func (s *spares) give(one *segment) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.used = append(s.used, one)
+	s.given = true
 }
 
-// settle removes unused segments. It keeps as many as were taken since the last call; if fewer were
-// taken than before, it keeps one less than before. removed is the number of octets that were freed
-// on disk.
+// idleCalls is the number of calls of settle, about one a second, after which the segments that are kept become fewer.
+const idleCalls = 60
+
+// settle removes unused segments. Segments are given back many at a time, when a table is written of what is in them. So it
+// keeps one more than were taken between two such times, or one less than before if that is more. It also keeps one
+// less with each call when no segment was taken for a while. removed is the number of octets that were freed on disk.
 func (s *spares) settle() (removed int64, err error) {
 	s.mu.Lock()
-	s.keep = max(s.taken, s.keep-1, 1)
-	s.taken = 0
+	s.idle++
+	if s.given {
+		s.keep = max(s.taken+1, s.keep-1)
+		s.taken, s.given = 0, false
+	} else if s.idle > idleCalls {
+		s.keep--
+	}
+	s.keep = max(s.keep, 1)
 	var old []*segment
 	for over := len(s.used) - s.keep; over > 0; over-- {
 		i := slices.IndexFunc(s.used, func(one *segment) bool { return !s.newest.names(one.number) })
