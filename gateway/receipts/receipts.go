@@ -42,6 +42,8 @@ type Matcher struct {
 	told    *reported
 	Refunds Refunds
 
+	outcomes sync.Pool // of *outcome
+
 	recording   sync.Mutex // guards the fields below, for recordUnder
 	record, key []byte
 
@@ -60,6 +62,7 @@ func New(
 	d.SMSCs.node, d.SMSCs.keep, d.SMSCs.table = n, k, t
 	d.Orphans.matcher, d.Parts.matcher, d.waits.matcher, d.Asking.matcher = d, d, d, d
 	d.Asking.hooks = h
+	d.outcomes.New = func() any { return newOutcome(d) }
 	return d
 }
 

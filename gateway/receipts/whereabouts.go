@@ -55,7 +55,7 @@ func (d *Matcher) RecordEnd(b *store.Batch, m *sms.Message, e *keep.Ending, ahea
 			f.Answer = answerOf(e)
 		}
 	}
-	d.recordState(b, v, &f)
+	d.recordState(b, &v, &f)
 }
 
 // recordReport records what a receipt says of a message, all parts of it if it has some. It reports false if that is nothing
@@ -64,26 +64,41 @@ func (d *Matcher) recordReport(now int64, of *store.Mapping, r *sms.Report) bool
 	if !r.State.Final() || of.Offset != 0 && of.Parts <= 1 {
 		return false
 	}
-	v := *of
-	f := Fate{
+	o := d.outcomes.Get().(*outcome)
+	o.known, o.fate = *of, Fate{
 		State: r.State, Error: uint8(min(r.NetworkError, math.MaxUint8)), Since: r.Done, Untaken: r.Untaken,
-		Parts: max(v.Parts, 1), Answer: r.Answer,
+		Parts: max(of.Parts, 1), Answer: r.Answer, Err: r.AppendError(o.room[:0]),
 	}
+	v, f := &o.known, &o.fate
 	v.ID, v.Offset, v.Part, v.Parts, v.PeerID = v.KnownID(), 0, 0, 0, r.ID
-	var room [8]byte
-	f.Err = r.AppendError(room[:0])
 	if f.Since == 0 {
 		f.Since = d.node.Clock.Wall(now)
 	}
 	f.Since = max(f.Since, v.Arrived) // the times of an SMSC are often whole minutes
-	d.keep.Batches.Write(func(b *store.Batch) {
-		d.told.add(v.ID)
-		d.recordState(b, v, &f)
-	})
+	d.keep.Batches.Write(o.write)
+	o.known, o.fate = store.Mapping{}, Fate{}
+	d.outcomes.Put(o)
 	return true
 }
 
-func (d *Matcher) recordState(b *store.Batch, v store.Mapping, f *Fate) {
+// An outcome is what recordReport writes. It is reused, because each receipt has one.
+type outcome struct {
+	known store.Mapping
+	fate  Fate
+	room  [8]byte            // of fate.Err, if that is short
+	write func(*store.Batch) // writes the outcome
+}
+
+func newOutcome(d *Matcher) *outcome {
+	o := &outcome{}
+	o.write = func(b *store.Batch) {
+		d.told.add(o.known.ID)
+		d.recordState(b, &o.known, &o.fate)
+	}
+	return o
+}
+
+func (d *Matcher) recordState(b *store.Batch, v *store.Mapping, f *Fate) {
 	d.recording.Lock()
 	defer d.recording.Unlock()
 	d.key = binary.BigEndian.AppendUint64(d.key[:0], v.ID)

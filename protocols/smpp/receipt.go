@@ -141,6 +141,9 @@ func (p *receiptParser) parse(b []byte) {
 
 // findKey returns the key that b begins with, and how long it is with the colon.
 func findKey(b []byte) (receiptKey, int) {
+	if c := b[0] | 0x20; c != 's' && c != 'd' && c != 'i' && c != 'e' && c != 't' {
+		return noKey, 0
+	}
 	for k := keyID; k <= keyStatus; k++ {
 		name := receiptKeys[k].name
 		if b[0]|0x20 != name[0] { // most fields have another first letter
@@ -385,12 +388,19 @@ func appendThree(b []byte, n int) []byte {
 
 // appendReceiptTime appends a time of 10 digits, or of 12 with its seconds.
 func appendReceiptTime(b []byte, at int64, zone *time.Location, seconds bool) []byte {
-	layout, none := "0601021504", "0000000000"
-	if seconds {
-		layout, none = "060102150405", "000000000000"
+	var digits [6]int
+	if at != 0 {
+		t := time.Unix(0, at).In(zone)
+		year, month, day := t.Date()
+		hour, minute, second := t.Clock()
+		digits = [...]int{year % 100, int(month), day, hour, minute, second}
 	}
-	if at == 0 {
-		return append(b, none...)
+	n := len(digits)
+	if !seconds {
+		n--
 	}
-	return time.Unix(0, at).In(zone).AppendFormat(b, layout)
+	for _, d := range digits[:n] {
+		b = append(b, byte('0'+d/10), byte('0'+d%10))
+	}
+	return b
 }

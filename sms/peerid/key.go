@@ -86,8 +86,10 @@ func appendFolded(dst, id []byte) []byte {
 	if len(id) > MaxLen || !isFoldable(id) {
 		return append(dst, id...)
 	}
-	for len(id) > 1 && id[0] == '0' && isHex(id) {
-		id = id[1:]
+	if id[0] == '0' && bytes.IndexByte(id, '-') < 0 {
+		for len(id) > 1 && id[0] == '0' {
+			id = id[1:]
+		}
 	}
 	for _, c := range id {
 		if c >= 'A' {
@@ -144,20 +146,34 @@ func isHex(id []byte) bool { return isFoldable(id) && bytes.IndexByte(id, '-') <
 
 // isFoldable reports whether an id has hexadecimal digits in one letter case, and dashes.
 func isFoldable(id []byte) bool {
-	var small, capital bool
+	all := uint8(0)
 	for _, c := range id {
+		all |= kinds[c]
+	}
+	return all&other == 0 && all&(small|capital) != small|capital
+}
+
+// The kinds of octets in ids. A digit, or a dash, is none of them.
+const (
+	small uint8 = 1 << iota
+	capital
+	other
+)
+
+var kinds = func() (all [256]uint8) {
+	for c := range all {
 		switch {
 		case c >= '0' && c <= '9', c == '-':
 		case c >= 'a' && c <= 'f':
-			small = true
+			all[c] = small
 		case c >= 'A' && c <= 'F':
-			capital = true
+			all[c] = capital
 		default:
-			return false
+			all[c] = other
 		}
 	}
-	return !small || !capital
-}
+	return all
+}()
 
 // number parses an id in base 10 or 16. A number has up to 64 bits: longer ids are not numbers.
 func number(id []byte, base uint64) (n uint64, ok bool) {
