@@ -84,6 +84,30 @@ func TestOrphanOfAnswer(t *testing.T) {
 	}
 }
 
+// A receipt finds a message that ended while the receipt was stored, though that is in the open batch only and the latest messages
+// have lost it to others.
+func TestOrphanOfOpenBatch(t *testing.T) {
+	t.Parallel()
+	p := newRig(t)
+	if err := p.keep(store.NewMemory()); err != nil {
+		t.Fatal(err)
+	}
+	m := p.storeOrphan("46700000001", "17", sms.StateDelivered)
+	_, f := partOf(p, 0, 1, sms.StateDelivered, "")
+	o := p.operator()
+	p.Matcher.keep.Batches.Write(func(b *store.Batch) { p.RecordMapping(b, o, &f.Mapping, []byte("17"), p.now, false) })
+	o.recent = newRecent(0)
+	p.Orphans.Keep(m)
+	m.Release()
+	p.quiet()
+	if n := len(p.made()); n != 1 || p.Counts.Adopted.Load() != 1 {
+		t.Errorf("%d receipts are made", n)
+	}
+	if err := p.close(); err != nil {
+		t.Error(err)
+	}
+}
+
 // A receipt finds its message by the SMSC's name though its connector is not configured any more.
 func TestOrphanOfGoneConnector(t *testing.T) {
 	t.Parallel()

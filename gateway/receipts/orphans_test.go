@@ -22,8 +22,16 @@ func (p *rig) makeOrphan(id string, s sms.State) uint64 {
 // makeOrphanOf does the same with one about a message to a number.
 func (p *rig) makeOrphanOf(number, id string, s sms.State) uint64 {
 	p.t.Helper()
-	g, m := p, p.Matcher.node.Messages.Get()
+	m := p.storeOrphan(number, id, s)
 	defer m.Release()
+	p.Orphans.Keep(m)
+	return m.ID
+}
+
+// storeOrphan stores such a receipt, and keeps it not yet as an orphan.
+func (p *rig) storeOrphan(number, id string, s sms.State) *sms.Message {
+	p.t.Helper()
+	g, m := p, p.Matcher.node.Messages.Get()
 	m.Origin = g.Matcher.node.Origins.Of("", "operator")
 	m.SetReport(sms.Address{Addr: []byte(number)}, sms.Address{Addr: []byte("1234")}, &sms.Report{ID: []byte(id), State: s})
 	m.ID, m.Arrived = g.Matcher.keep.IDs.Add(1), p.now
@@ -34,8 +42,7 @@ func (p *rig) makeOrphanOf(number, id string, s sms.State) uint64 {
 	if err := g.Matcher.keep.Batches.Sync(); err != nil {
 		p.t.Fatal(err)
 	}
-	g.Orphans.Keep(m)
-	return m.ID
+	return m
 }
 
 // T15: receipts that came before the answer go on together when it comes, in their order, and nothing of them

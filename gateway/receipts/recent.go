@@ -13,7 +13,7 @@ import (
 // cost the garbage collector nothing. A Go map of their places took a tenth of a receipt's time.
 type recent struct {
 	seed    maphash.Seed
-	buckets []bucket // a power of two, at least twice as many places as there are entries
+	buckets []bucket // a power of two
 	entries int      // about how many entries the chunks have
 	chunks  [][]byte
 	first   uint32 // number of the first chunk
@@ -30,17 +30,25 @@ type bucket [8]place
 type place uint64
 
 const (
-	recentChunk = 64 << 10
-	lowChunk    = 1<<24 - 1 // bits of a chunk's number that a place has
+	recentChunk  = 64 << 10
+	lowChunk     = 1<<24 - 1 // bits of a chunk's number that a place has
+	firstBuckets = 512
+	fullBucket   = 3 // entries for each bucket: with more, one in a few hundred buckets would be too small for its own
 )
 
 func newPlace(hash uint64, chunk uint32, at int) place {
 	return place(hash<<40 | uint64(chunk&lowChunk)<<16 | uint64(at))
 }
 
+// age returns how far a place is behind the beginning of the chunk after the current one. Places in chunks that were dropped
+// are the oldest.
+func (p place) age(current uint32) int {
+	return (int(current+1-uint32(p>>16))&lowChunk)<<16 - int(p&0xFFFF)
+}
+
 // newRecent returns a recent that takes up to about size octets.
 func newRecent(size int64) *recent {
-	return &recent{seed: maphash.MakeSeed(), buckets: make([]bucket, 16), first: 1, most: int(max(size/recentChunk, 2))}
+	return &recent{seed: maphash.MakeSeed(), buckets: make([]bucket, firstBuckets), first: 1, most: int(max(size/recentChunk, 2))}
 }
 
 // add stores a value for a key.
@@ -54,19 +62,21 @@ func (r *recent) add(key, value []byte) {
 		r.grow()
 		last = len(r.chunks) - 1
 	}
+	if r.entries++; r.entries > fullBucket*len(r.buckets) {
+		r.rebuild()
+	}
 	c := r.chunks[last]
 	r.put(key, r.first+uint32(last), len(c))
 	c = binary.BigEndian.AppendUint16(c, uint16(len(key)))
 	c = binary.BigEndian.AppendUint16(c, uint16(len(value)))
 	r.chunks[last] = append(append(c, key...), value...)
-	r.entries++
 }
 
 // put adds a place. It replaces that of the same key, an unused one, or the oldest one.
 func (r *recent) put(key []byte, chunk uint32, at int) {
 	hash := maphash.Bytes(r.seed, key)
 	b := r.bucketOf(hash)
-	to, age := 0, -1
+	to, oldest := 0, -1
 	for i, p := range b {
 		if p == 0 {
 			to = i
@@ -76,8 +86,8 @@ func (r *recent) put(key []byte, chunk uint32, at int) {
 			to = i
 			break
 		}
-		if old := int(chunk-uint32(p>>16)) & lowChunk; old > age { // those in chunks that were dropped are the oldest
-			to, age = i, old
+		if age := p.age(chunk); age > oldest {
+			to, oldest = i, age
 		}
 	}
 	b[to] = newPlace(hash, chunk, at)
@@ -107,14 +117,11 @@ func (r *recent) grow() {
 		c = make([]byte, 0, recentChunk)
 	}
 	r.chunks = append(r.chunks, c)
-	if r.entries > len(r.buckets)*len(bucket{})/2 {
-		r.rebuild()
-	}
 }
 
-// rebuild makes room for four times as many places.
+// rebuild makes room for twice as many places.
 func (r *recent) rebuild() {
-	r.buckets = make([]bucket, 4*len(r.buckets))
+	r.buckets = make([]bucket, 2*len(r.buckets))
 	for i, c := range r.chunks {
 		for at := 0; at < len(c); {
 			key, value := entryAt(c, at)

@@ -48,6 +48,20 @@ func TestRecent(t *testing.T) {
 	}
 }
 
+// None of the latest entries makes room too early, whatever their number. Of a full bucket the oldest one does.
+func TestRecentLatest(t *testing.T) {
+	t.Parallel()
+	r := newRecent(64 * recentChunk)
+	for i := range 30_000 {
+		r.add(fmt.Appendf(nil, "%x", i), fmt.Append(nil, i))
+		for _, back := range []int{0, 1, 100} {
+			if v := r.find(fmt.Appendf(nil, "%x", i-back)); i >= back && string(v) != fmt.Sprint(i-back) {
+				t.Fatalf("entry %d of %d is %q", i-back, i, v)
+			}
+		}
+	}
+}
+
 // D13: what is remembered of all operators together does not grow with their number.
 func TestRecentSize(t *testing.T) {
 	t.Parallel()
