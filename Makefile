@@ -151,8 +151,9 @@ simulate: ## play SEEDS (100000) histories of a whole node on a virtual clock, w
 backlog: ## start a gateway with a million waiting messages, and measure
 	cd loadtest && go test -count 1 -timeout 0 -v -run TestBacklog ./system -args -backlog 1000000
 
-bench: build-bench ## compare the architectures over connections, windows and log levels
+bench: build-bench ## compare the architectures over connections, windows and log levels, and measure a long run as operators run it
 	bin/pmgbench
+	bin/pmgbench --operated
 
 bench-relay: build-bench ## compare with HAProxy relaying the same traffic, where haproxy is installed
 	bin/pmgbench --relay

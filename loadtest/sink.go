@@ -191,7 +191,7 @@ func (s *Sink) Done() <-chan struct{} { return s.done }
 
 // Await waits until unique different messages have arrived, or ctx ends.
 func (s *Sink) Await(ctx context.Context, unique int64) error {
-	tick := time.NewTicker(5 * time.Millisecond)
+	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
 	for s.seen.unique.Load() < unique {
 		select {

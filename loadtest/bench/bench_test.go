@@ -87,6 +87,15 @@ func TestMeasure(t *testing.T) {
 	if runs <= 0 {
 		t.Error("no goroutine begins to run")
 	}
+	operated, err := Operate(context.Background(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range operated.Parts {
+		if len(operated.Parts) != operatedParts || s[CPU] <= 0 || s[Written] <= 0 || s[Allocations] <= 0 || s[Throughput] <= 0 {
+			t.Errorf("operated: %v", operated)
+		}
+	}
 	points, err = Relay(context.Background(), o)
 	if errors.Is(err, ErrNoHAProxy) {
 		t.Skip(err)
@@ -218,6 +227,10 @@ func results() *Results {
 	}
 	r.Echo = &EchoComparison{Echo: []loadtest.Latency{{P50: 10}}, Gateway: []loadtest.Latency{{P50: 15}}}
 	r.Isolated = []Isolation{{Pipeline, []loadtest.Latency{{P99: 10}}, []loadtest.Latency{{P99: 30}}, []loadtest.Latency{{P99: 11}}}}
+	r.Operated = &Operated{
+		Setting: Setting{Pipeline, LogsOperated, 64, 10, Pebble, WithReceipts}, Messages: 600,
+		Parts: []Sample{{CPU: 10, Written: 2000}, {CPU: 12, Written: 2600}},
+	}
 	r.Backlogs = []Backlog{{1000, []float64{0.1, 0.1}, []int64{900, 900}}, {1000000, []float64{0.15, 0.1}, []int64{1, 1}}}
 	return r
 }
@@ -233,6 +246,8 @@ func TestChecks(t *testing.T) {
 	}
 	want := []string{
 		"CPU per message 64x10 none, pipeline / HAProxy",
+		"CPU per message as operators run it, last quarter / first",
+		"octets written per message as operators run it, last quarter",
 		"p99 of others, client that does not read / alone",
 		"dispatcher's work per message, backlog 1000000 / 1000",
 	}
@@ -243,7 +258,7 @@ func TestChecks(t *testing.T) {
 	if err := r.WriteText(&out); err != nil {
 		t.Fatal(err)
 	}
-	for _, s := range []string{"throughput 64x10 pdulog, pipeline / classic", "1.5", "≥ 1.3", "pass", "FAIL", "1x1: TCP echo"} {
+	for _, s := range []string{"throughput 64x10 pdulog, pipeline / classic", "1.5", "≥ 1.3", "pass", "FAIL", "1x1: TCP echo", "to 1200"} {
 		if !strings.Contains(out.String(), s) {
 			t.Errorf("%q is missing in\n%s", s, out.String())
 		}

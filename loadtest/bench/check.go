@@ -44,6 +44,7 @@ func (r *Results) Checks() (all []Check) {
 	all = append(all, r.flatChecks()...)
 	all = append(all, r.relayChecks()...)
 	all = append(all, r.storeChecks()...)
+	all = append(all, r.operatedChecks()...)
 	if r.Echo != nil {
 		all = append(
 			all,

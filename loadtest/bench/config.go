@@ -2,7 +2,6 @@ package bench
 
 import (
 	"bytes"
-	"path/filepath"
 	"text/template"
 )
 
@@ -10,8 +9,7 @@ import (
 type gatewayConfig struct {
 	Setting
 	Protocol string // smpp if empty
-	Dir      string
-	Data     string // directory of the store
+	Dir      string // of the files
 	Sink     string // address of the SMSC
 	Sessions int    // with the SMSC
 	MaxQueue int    // 0: the default
@@ -19,10 +17,14 @@ type gatewayConfig struct {
 }
 
 // gatewayTemplate is the configuration of a gateway. The pdu log is limited and not
-// compressed, because filling the disk or compressing would be measured too.
+// compressed, because filling the disk or compressing would be measured too; unless the gateway is as operators run it.
 const gatewayTemplate = `log: {level: {{.Level}}, format: json}
-pdulog: {dir: "{{.Dir}}", enabled: {{.PDULog}}, compress: false, keep: 1}
-store: {engine: {{.Engine}}, dir: "{{.Data}}", ballast: 0B, min_free: 1MiB}
+pdulog: {dir: "{{.Dir}}/pdulog", enabled: {{.PDULog}}, compress: {{.Operated}}, keep: 1}
+{{- if .Operated}}
+events: {dir: "{{.Dir}}/events"}
+stats: {dir: "{{.Dir}}/stats"}
+{{- end}}
+store: {engine: {{.Engine}}, dir: "{{.Dir}}/data", ballast: 0B, min_free: 1MiB}
 admin: {address: "127.0.0.1:0"}
 accounts:
   - {system_id: load, password: secret}
@@ -65,9 +67,12 @@ func (g gatewayConfig) Engine() string {
 // PDULog reports whether there is one.
 func (g gatewayConfig) PDULog() bool { return g.Logs != LogsNothing }
 
+// Operated reports whether the gateway is as operators run it.
+func (g gatewayConfig) Operated() bool { return g.Logs == LogsOperated }
+
 // yaml returns the configuration of a gateway that writes its files below dir.
 func (g gatewayConfig) yaml(dir string) []byte {
-	g.Dir, g.Data = filepath.Join(dir, "pdulog"), filepath.Join(dir, "data")
+	g.Dir = dir
 	var b bytes.Buffer
 	if err := template.Must(template.New("").Parse(gatewayTemplate)).Execute(&b, g); err != nil {
 		panic(err) // the template does not fit the type

@@ -58,6 +58,7 @@ requests under way; medians of %d rounds, architectures in turn. Compare figures
 	section(&b, titled{"Targets that are missed", r.missedGrid()})
 	section(&b, titled{"With a pdu log", shortGrid(few(logged(r.Points)))})
 	section(&b, titled{"Beside HAProxy, and on disk before the answer", shortGrid(append(slices.Clip(r.Relay), r.Stores...))})
+	section(&b, titled{"Quarters of a long run as operators run it", r.operatedGrid()})
 	b.WriteString("\n")
 	for _, m := range shortColumns() {
 		fmt.Fprintf(&b, "- *%s*: %s\n", m.info().head, m.info().help)

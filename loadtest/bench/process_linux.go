@@ -41,6 +41,8 @@ func usageOf(pid int) (u usage, err error) {
 		return u, fmt.Errorf("cannot read status of process: %w", err)
 	}
 	u.peak = field(status, "VmHWM:") << 10
+	io, _ := os.ReadFile(fmt.Sprintf("/proc/%d/io", pid)) // may be forbidden
+	u.written = field(io, "write_bytes:") - field(io, "cancelled_write_bytes:")
 	return u, nil
 }
 

@@ -25,6 +25,7 @@ type Results struct {
 	Points   []Point         `json:"points,omitempty"`
 	Relay    []Point         `json:"relay,omitempty"`
 	Stores   []Point         `json:"stores,omitempty"`
+	Operated *Operated       `json:"operated,omitempty"`
 	Echo     *EchoComparison `json:"echo,omitempty"`
 	Isolated []Isolation     `json:"isolation,omitempty"`
 	Backlogs []Backlog       `json:"backlog,omitempty"`

@@ -3,6 +3,7 @@ package bench
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"pmg/loadtest"
@@ -50,44 +51,77 @@ func (o *Options) runGateway(ctx context.Context, s Setting) (*run, error) {
 
 // run measures the child that start starts, which forwards the load to the sink.
 func (o *Options) run(ctx context.Context, s Setting, start func(sink string) (*child.Child, error)) (*run, error) {
+	r, stop, err := o.start(s, start)
+	if err != nil {
+		return nil, err
+	}
+	defer stop()
 	messages := o.messages(s)
 	ahead := messages / warmUp
-	receipts := s.Traffic == WithReceipts
-	sink, err := loadtest.StartSink(loadtest.SinkOptions{
-		Listen: "127.0.0.1:0", Protocol: o.Protocol, Messages: ahead + messages, Receipts: receipts,
+	if err := r.warm(ctx, o.Protocol, s, ahead); err != nil {
+		return nil, err
+	}
+	if err := r.measure(ctx, o.Protocol, s, ahead, messages); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// start starts a sink, and the child that forwards to it.
+func (o *Options) start(s Setting, start func(sink string) (*child.Child, error)) (r *run, stop func(), err error) {
+	r = &run{}
+	var ends []func()
+	stop = func() {
+		for _, end := range slices.Backward(ends) {
+			end()
+		}
+	}
+	r.sink, err = loadtest.StartSink(loadtest.SinkOptions{
+		Listen: "127.0.0.1:0", Protocol: o.Protocol, Receipts: s.hasReceipts(), Receipt: s.receipt(),
 	})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	defer sink.Close()
-	c, err := start(sink.Addr())
-	if err != nil {
-		return nil, err
+	ends = append(ends, func() { _ = r.sink.Close() })
+	if r.child, err = start(r.sink.Addr()); err != nil {
+		stop()
+		return nil, nil, err
 	}
-	defer c.Stop()
+	ends = append(ends, r.child.Stop)
 	if o.separate {
-		restore, err := separate(c.Cmd.Process.Pid)
+		restore, err := separate(r.child.Cmd.Process.Pid)
 		if err != nil {
-			return nil, err
+			stop()
+			return nil, nil, err
 		}
-		defer restore()
+		ends = append(ends, restore)
 	}
+	return r, stop, nil
+}
 
-	r := &run{child: c, sink: sink}
+// options returns the options of a load of n messages, from the number first on.
+func (r *run) options(protocol string, s Setting, first, n int64) loadtest.LoadOptions {
 	load := loadtest.DefaultLoadOptions()
-	load.Protocol, load.Receipts = o.Protocol, receipts
-	load.To, load.Connections, load.Window, load.Messages = c.Address, s.Connections, s.Window, ahead
-	if _, err := s.load(ctx, load); err != nil {
-		return nil, err
+	load.Protocol, load.Receipts = protocol, s.hasReceipts()
+	load.To, load.Connections, load.Window, load.First, load.Messages = r.child.Address, s.Connections, s.Window, first, n
+	return load
+}
+
+// warm sends the first n messages.
+func (r *run) warm(ctx context.Context, protocol string, s Setting, n int64) error {
+	if _, err := s.load(ctx, r.options(protocol, s, 0, n)); err != nil {
+		return err
 	}
-	if err := r.arrived(ctx, ahead); err != nil {
-		return nil, err
-	}
-	load.First, load.Messages = ahead, messages
+	return r.arrived(ctx, n)
+}
+
+// measure sends n messages, from the number first on, and measures the child.
+func (r *run) measure(ctx context.Context, protocol string, s Setting, first, n int64) error {
+	load := r.options(protocol, s, first, n)
 	load.Bound = func() { r.err = r.begin() }
 	load.Answered = func() {
 		if r.err == nil {
-			r.err = r.end(ctx, ahead+messages, messages)
+			r.err = r.end(ctx, first+n, n)
 		}
 	}
 	result, err := s.load(ctx, load)
@@ -98,14 +132,14 @@ func (o *Options) run(ctx context.Context, s Setting, start func(sink string) (*
 		err = ctx.Err()
 	}
 	if err != nil {
-		return nil, fmt.Errorf("cannot measure %s: %w", s, err)
+		return fmt.Errorf("cannot measure %s: %w", s, err)
 	}
 	l := result.Latency
 	r.latency, r.sample[P50], r.sample[P99], r.sample[P999] = l, l.P50, l.P99, l.P999
-	if problems := append(result.Problems(), loadtest.Compare(result, sink.Result()).Problems()...); problems != nil {
-		return nil, fmt.Errorf("cannot measure %s: %v", s, problems)
+	if problems := append(result.Problems(), loadtest.Compare(result, r.sink.Result()).Problems()...); problems != nil {
+		return fmt.Errorf("cannot measure %s: %v", s, problems)
 	}
-	return r, nil
+	return nil
 }
 
 // load sends load as the setting says.
@@ -150,12 +184,8 @@ func (r *run) begin() (err error) {
 
 // end waits for the last message and computes the sample.
 func (r *run) end(ctx context.Context, expected, messages int64) error {
-	select {
-	case <-r.sink.Done():
-	case <-time.After(arrivalTime):
-		return fmt.Errorf("only %d of %d messages arrived", r.sink.Result().Unique, expected)
-	case <-ctx.Done():
-		return ctx.Err()
+	if err := r.arrived(ctx, expected); err != nil {
+		return err
 	}
 	now := time.Now()
 	u, err := usageOf(r.child.Cmd.Process.Pid)
@@ -174,6 +204,7 @@ func (r *run) end(ctx context.Context, expected, messages int64) error {
 	s[Memory] = float64(u.peak) / (1 << 20)
 	s[Threads] = float64(u.threads)
 	s[Switches] = float64(u.switches-r.before.usage.switches) / n
+	s[Written] = float64(u.written-r.before.usage.written) / n
 	if r.child.Admin == "" {
 		return nil
 	}

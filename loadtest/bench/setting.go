@@ -3,6 +3,9 @@ package bench
 import (
 	"fmt"
 	"slices"
+	"time"
+
+	"pmg/loadtest"
 )
 
 // The amounts that the gateway logs.
@@ -10,6 +13,8 @@ const (
 	LogsNothing = "none"   // level info, no pdu log
 	LogsPDUs    = "pdulog" // level info, a pdu log
 	LogsAll     = "debug"  // level debug, a pdu log
+
+	LogsOperated = "operated" // level info, a pdu log that is compressed, events and statistics; only for Operate
 )
 
 // The programs that are measured, as Setting.Architecture: the gateway, the same with
@@ -31,9 +36,13 @@ const (
 const (
 	Submits      = ""          // by Options.Protocol, without receipts
 	WithReceipts = "receipts"  // the same, and the SMSC sends a receipt for each, which the client gets
+	LateReceipts = "late"      // the same, half a second after the answer
 	HTTP         = "http"      // single requests
 	HTTPKeyed    = "http keys" // the same, each with an Idempotency-Key of its own
 )
+
+// lateBy is how late LateReceipts are: behind tens of thousands of later messages.
+const lateBy = 500 * time.Millisecond
 
 // A Setting holds the values that vary between runs.
 type Setting struct {
@@ -43,6 +52,17 @@ type Setting struct {
 	Window       int    `json:"window"`
 	Store        string `json:"store,omitempty"`
 	Traffic      string `json:"traffic,omitempty"`
+}
+
+// hasReceipts reports whether the SMSC sends receipts.
+func (s Setting) hasReceipts() bool { return s.Traffic == WithReceipts || s.Traffic == LateReceipts }
+
+// receipt returns how the SMSC sends them.
+func (s Setting) receipt() (o loadtest.ReceiptOptions) {
+	if s.Traffic == LateReceipts {
+		o.Delay = lateBy
+	}
+	return o
 }
 
 // ByHTTP reports whether the clients submit by HTTP.

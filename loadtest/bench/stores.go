@@ -6,7 +6,7 @@ import (
 )
 
 // Stores measures gateways that keep messages in memory, and gateways that store them on disk before they answer, with a pdu
-// log: under much load and under little, with a receipt for each message, and by HTTP without and with idempotency keys.
+// log: under much load and under little, with a receipt for each message at once or late, and by HTTP without and with idempotency keys.
 func Stores(ctx context.Context, o Options) ([]Point, error) {
 	if err := o.check(); err != nil {
 		return nil, err
@@ -17,6 +17,7 @@ func Stores(ctx context.Context, o Options) ([]Point, error) {
 		{Pipeline, LogsPDUs, 1, 10, "", Submits},
 		{Pipeline, LogsPDUs, 1, 1, "", Submits},
 		{Pipeline, LogsPDUs, 64, 10, "", WithReceipts},
+		{Pipeline, LogsPDUs, 64, 10, "", LateReceipts},
 		{Pipeline, LogsPDUs, 64, 1, "", HTTP},
 		{Pipeline, LogsPDUs, 64, 1, "", HTTPKeyed},
 	} {

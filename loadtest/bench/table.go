@@ -136,6 +136,30 @@ func (r *Results) latenciesGrid() grid {
 	return g
 }
 
+// operatedColumns are the metrics of a long run that a table shows.
+func operatedColumns() []Metric {
+	return []Metric{Throughput, P50, P99, CPU, Memory, Written, Allocations, Locks, StoreLocks, Switches}
+}
+
+// operatedGrid returns a table of the parts of the long run.
+func (r *Results) operatedGrid() grid {
+	g := grid{Head: []string{"messages"}}
+	for _, m := range operatedColumns() {
+		g.Head = append(g.Head, m.info().head)
+	}
+	if r.Operated == nil {
+		return g
+	}
+	for i, s := range r.Operated.Parts {
+		row := []string{fmt.Sprintf("to %d", int64(i+1)*r.Operated.Messages)}
+		for _, m := range operatedColumns() {
+			row = append(row, fmt.Sprintf(m.info().format, s[m]))
+		}
+		g.Rows = append(g.Rows, row)
+	}
+	return g
+}
+
 // backlogsGrid returns a table of the dispatcher's work by backlog, medians over the rounds.
 func (r *Results) backlogsGrid() grid {
 	g := grid{Head: []string{"messages waiting", "dispatcher's work per message, µs"}}
@@ -199,6 +223,7 @@ func (r *Results) tables() []titled {
 		{"Every setting", pointsGrid(r.Points)},
 		{"Beside HAProxy relaying the same traffic", pointsGrid(r.Relay)},
 		{"Messages in memory, and on disk before they are answered", storesGrid(r.Stores)},
+		{"Quarters of a long run as operators run it", r.operatedGrid()},
 		{"Latencies of answers, µs", r.latenciesGrid()},
 		{"Work by backlog", r.backlogsGrid()},
 	}

@@ -22,8 +22,9 @@ import (
 // benchFlags holds the flags of pmgbench.
 type benchFlags struct {
 	bench.Options
-	gateway                                         string // the pmg to measure; "": the one in the directory of this program
-	matrix, relay, stores, echo, isolation, backlog bool   // the measurements to make
+	gateway string // the pmg to measure; "": the one in the directory of this program
+	// the measurements to make
+	matrix, relay, stores, operated, echo, isolation, backlog bool
 
 	all, quick, asJSON          bool
 	from, csv, report, markdown string // files and a directory
@@ -46,11 +47,12 @@ handle-count changes per message. Figures are medians over the rounds, ±% is ha
 Then it prints which of the project's targets are reached. The full matrix takes
 about 15 minutes, --quick less than one.
 
---relay, --stores, --latency, --isolation and --backlog are other measurements, which are
-made instead of the matrix (several may be given; --all makes all of them and the matrix):
-CPU time compared with HAProxy relaying the same traffic; messages in memory and
-messages that are on disk before they are answered, also with a receipt for each and by
-HTTP with idempotency keys; latency on one connection and that of a TCP echo server, each
+--relay, --stores, --operated, --latency, --isolation and --backlog are other measurements,
+which are made instead of the matrix (several may be given; --all makes all of them and the
+matrix): CPU time compared with HAProxy relaying the same traffic; messages in memory and
+messages that are on disk before they are answered, also with a receipt for each, at once or
+half a second late, and by HTTP with idempotency keys; a long run as operators run a gateway,
+with disk, pdu log, events, statistics and receipts, of which each quarter is a line; latency on one connection and that of a TCP echo server, each
 on another processor than its client; latency of other clients beside a client that does
 not read and an SMSC that does not answer; the dispatcher's work per message while a
 million messages wait and while a thousand do, which takes 1 GB of memory.
@@ -98,6 +100,7 @@ error: the exit status is 1 only when a run failed or lost messages.`,
 	s.IntVar(&f.SMSCSessions, "smsc-sessions", 0, "sessions from the gateway to the sink; 0: as many as connections")
 	s.BoolVar(&f.relay, "relay", false, "compare with HAProxy, 64 and 2 connections")
 	s.BoolVar(&f.stores, "stores", false, "compare messages in memory with messages on disk before they are answered")
+	s.BoolVar(&f.operated, "operated", false, "measure the quarters of one long run as operators run a gateway: 12 times --messages")
 	s.BoolVar(&f.echo, "latency", false, "compare one connection's latency with a TCP echo")
 	s.BoolVar(&f.isolation, "isolation", false, "measure latency beside clients and SMSCs that misbehave")
 	s.BoolVar(&f.backlog, "backlog", false, "measure the dispatcher's work when many messages wait")
@@ -147,9 +150,9 @@ func (f *benchFlags) run(cmd *cobra.Command) error {
 		}
 	}
 	if f.all {
-		f.relay, f.stores, f.echo, f.isolation, f.backlog = true, true, true, true, true
+		f.relay, f.stores, f.operated, f.echo, f.isolation, f.backlog = true, true, true, true, true, true
 	}
-	part := f.relay || f.stores || f.echo || f.isolation || f.backlog
+	part := f.relay || f.stores || f.operated || f.echo || f.isolation || f.backlog
 	given := cmd.Flags().Changed
 	chosen := given("connections") || given("windows") || given("logs") || given("architectures")
 	f.matrix = f.all || f.from == "" && !part || f.from != "" && chosen
@@ -192,6 +195,7 @@ func (f *benchFlags) measure(ctx context.Context, w io.Writer, r *bench.Results)
 		{f.matrix, "matrix", func() error { return r.Matrix(ctx, f.Options) }},
 		{f.relay, "relay", func() (err error) { r.Relay, err = bench.Relay(ctx, f.Options); return err }},
 		{f.stores, "stores", func() (err error) { r.Stores, err = bench.Stores(ctx, f.Options); return err }},
+		{f.operated, "operated", func() (err error) { r.Operated, err = bench.Operate(ctx, f.Options); return err }},
 		{f.echo, "latency", func() (err error) { r.Echo, err = bench.Latency(ctx, f.Options); return err }},
 		{f.isolation, "isolation", func() (err error) { r.Isolated, err = bench.Isolate(ctx, f.Options); return err }},
 		{f.backlog, "backlog", func() (err error) { r.Backlogs, err = bench.Backlogs(ctx, f.Options); return err }},
