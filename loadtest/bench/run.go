@@ -18,6 +18,8 @@ const switchesRecorded = 8
 const (
 	warmUp      = 4                // 1/warmUp of the messages is sent first to warm up
 	arrivalTime = 20 * time.Second // how long an answered message may take to the sink
+
+	receiptsWindow = 200 // of the sink on each session: with fewer, receipts wait for commits, and come later and later
 )
 
 // A run is one child under load.
@@ -77,7 +79,7 @@ func (o *Options) start(s Setting, start func(sink string) (*child.Child, error)
 		}
 	}
 	r.sink, err = loadtest.StartSink(loadtest.SinkOptions{
-		Listen: "127.0.0.1:0", Protocol: o.Protocol, Receipts: s.hasReceipts(), Receipt: s.receipt(),
+		Listen: "127.0.0.1:0", Protocol: o.Protocol, Receipts: s.hasReceipts(), Receipt: s.receipt(), Window: receiptsWindow,
 	})
 	if err != nil {
 		return nil, nil, err

@@ -60,7 +60,7 @@ func (m Metric) info() metricInfo {
 		StoreLocks:  {"store_locks_per_message", "store lock", "%.2f", "those of the store's open batch, which lock has as well"},
 		Runs:        {"goroutine_switches_per_message", "gor switch", "%.2f", "times a goroutine has begun to run, per message"},
 		Changes:     {"handle_changes_per_message", "change", "%.2f", "changes of the reference counts of sockets per message"},
-		Written:     {"written_octets_per_message", "octets", "%.0f", "octets that the gateway has the disk write, per message"},
+		Written:     {"written_octets_per_message", "octets", "%.0f", "octets that the gateway writes to files per message"},
 	}[m]
 }
 
