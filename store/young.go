@@ -173,8 +173,16 @@ func (y *young) eventsAfter(after uint64, limit int) (all []event, first uint64)
 		first = y.events[0].number
 	}
 	at, _ := slices.BinarySearchFunc(y.events, after+1, func(e event, n uint64) int { return cmp.Compare(e.number, n) })
-	for _, e := range y.events[at:min(len(y.events), at+limit)] {
-		all = append(all, event{e.number, slices.Clone(e.line)})
+	some := y.events[at:min(len(y.events), at+limit)]
+	size := 0
+	for _, e := range some {
+		size += len(e.line)
+	}
+	all, room := make([]event, 0, len(some)), make([]byte, 0, size)
+	for _, e := range some {
+		begin := len(room)
+		room = append(room, e.line...)
+		all = append(all, event{e.number, room[begin:len(room):len(room)]})
 	}
 	return all, first
 }

@@ -32,14 +32,12 @@ func (r *Refunds) HasFailed(id uint64) bool { return r.failed.has(id) }
 // that is in the open batch. That also records the message without a price, so that another receipt gives nothing back. If the
 // message has not ended for the gateway yet, HasFailed says that it is not to be charged.
 func undo(d *Matcher, now int64, f *Match) (undone bool) {
-	if len(f.Mapping.Account) == 0 || f.smsc == nil {
+	r := &d.Refunds
+	if !r.mayUndo(f) {
 		return false
 	}
-	r, account := &d.Refunds, string(f.Mapping.Account)
+	account := string(f.Mapping.Account)
 	c := &r.node.Origins.TallyOf(account).Credit
-	if !c.Terms().Undo {
-		return false
-	}
 	wall := r.node.Clock.Wall(now)
 	r.keep.Batches.Write(func(b *store.Batch) {
 		v := f.latest()
@@ -64,10 +62,19 @@ func undo(d *Matcher, now int64, f *Match) (undone bool) {
 
 // keepCharge records that a message was delivered, so that a later receipt that says otherwise gives nothing back.
 func keepCharge(d *Matcher, now int64, f *Match) {
-	r, account := &d.Refunds, string(f.Mapping.Account)
-	if account == "" || f.smsc == nil || !r.node.Origins.TallyOf(account).Credit.Terms().Undo {
-		return
+	if d.Refunds.mayUndo(f) {
+		keepPrice(d, now, f)
 	}
+}
+
+// mayUndo reports whether the terms of a message's account say that it gets its money back if the message is not delivered.
+func (r *Refunds) mayUndo(f *Match) bool {
+	return len(f.Mapping.Account) > 0 && f.smsc != nil && r.node.Origins.TallyOf(string(f.Mapping.Account)).Credit.Terms().Undo
+}
+
+// keepPrice records that the price of a message is not given back any more.
+func keepPrice(d *Matcher, now int64, f *Match) {
+	r := &d.Refunds
 	r.given.add(f.Mapping.ID)
 	r.keep.Batches.Write(func(b *store.Batch) {
 		v := f.latest()
