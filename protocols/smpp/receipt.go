@@ -85,20 +85,20 @@ func (r *Receipt) parameters(tlvs []byte) {
 	}
 }
 
-// A receiptKey is a field of a receipt's text.
+// A receiptKey is a field of a receipt's text. Those with the same first letter follow each other.
 type receiptKey uint8
 
 const (
 	noKey receiptKey = iota
 	keyID
 	keySub
-	keyDlvrd
 	keySubmitDate
-	keyDoneDate
 	keyStat
+	keyStatus // another name of keyStat
+	keyDlvrd
+	keyDoneDate
 	keyErr
 	keyText
-	keyStatus // another name of keyStat
 )
 
 // receiptKeys are the names of the fields. A space may stand where gap says.
@@ -117,15 +117,15 @@ type receiptParser struct {
 	seen uint16 // a bit for each key
 }
 
-// parse takes a field's value to end where the next field begins.
+// parse takes a field's value to end where the next field begins, which is at a key behind a gap.
 func (p *receiptParser) parse(b []byte) {
 	key, value := noKey, 0
 	for i := 0; i < len(b); {
-		next, n := noKey, 0
-		if i == value || isGap(b[i-1]) {
-			next, n = findKey(b[i:])
-		}
+		next, n := findKey(b[i:])
 		if next == noKey {
+			for i < len(b) && !isGap(b[i]) {
+				i++
+			}
 			i++
 			continue
 		}
@@ -141,15 +141,23 @@ func (p *receiptParser) parse(b []byte) {
 
 // findKey returns the key that b begins with, and how long it is with the colon.
 func findKey(b []byte) (receiptKey, int) {
-	if c := b[0] | 0x20; c != 's' && c != 'd' && c != 'i' && c != 'e' && c != 't' {
+	var first, last receiptKey // of those with the first letter
+	switch b[0] | 0x20 {
+	case 'i':
+		first, last = keyID, keyID
+	case 's':
+		first, last = keySub, keyStatus
+	case 'd':
+		first, last = keyDlvrd, keyDoneDate
+	case 'e':
+		first, last = keyErr, keyErr
+	case 't':
+		first, last = keyText, keyText
+	default:
 		return noKey, 0
 	}
-	for k := keyID; k <= keyStatus; k++ {
-		name := receiptKeys[k].name
-		if b[0]|0x20 != name[0] { // most fields have another first letter
-			continue
-		}
-		if n := keyLen(b, name, receiptKeys[k].gap); n > 0 {
+	for k := first; k <= last; k++ {
+		if n := keyLen(b, receiptKeys[k].name, receiptKeys[k].gap); n > 0 {
 			if k == keyStatus {
 				k = keyStat
 			}
@@ -305,11 +313,18 @@ func receiptTimeOf(v []byte, yearLen int, zone *time.Location) int64 {
 			return 0
 		}
 	}
-	t := time.Date(year, time.Month(f[0]), f[1], f[2], f[3], f[4], 0, zone)
-	if year < 1970 || year > 2200 || t.Month() != time.Month(f[0]) || t.Day() != f[1] || f[2] > 23 || f[3] > 59 || f[4] > 59 {
+	if year < 1970 || year > 2200 || f[0] < 1 || f[0] > 12 || f[1] < 1 || f[1] > daysIn(year, f[0]) || f[2] > 23 || f[3] > 59 || f[4] > 59 {
 		return 0
 	}
-	return t.UnixNano()
+	return time.Date(year, time.Month(f[0]), f[1], f[2], f[3], f[4], 0, zone).UnixNano()
+}
+
+// daysIn returns how many days a month has.
+func daysIn(year, month int) int {
+	if month == 2 && year%4 == 0 && (year%100 != 0 || year%400 == 0) {
+		return 29
+	}
+	return [...]int{31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31}[month-1]
 }
 
 // receiptTextLen is the number of octets of a message's text in its receipt (appendix B).
