@@ -60,6 +60,7 @@ type growth struct {
 	most   int64        // flushOctets, or less in tests
 	octets atomic.Int64 // octets since the memory table was last written
 	frozen atomic.Int64 // octets since the notes in memory were last frozen
+	round  atomic.Int64 // octets since a round of young messages last began
 }
 
 // newWriter makes a writer and starts its goroutine.
@@ -133,7 +134,10 @@ func (w *writer) carryOut(r request) (err error) {
 		err = w.db.Apply(w.batch, pebble.NoSync)
 	}
 	if w.growth.octets.Load() > w.growth.most {
-		r.move, r.flush = max(r.move, newRound), true
+		r.flush = true
+		if w.growth.round.Load() > w.growth.most { // under load Tidy begins rounds: another one would move what has just come
+			r.move = max(r.move, newRound)
+		}
 	}
 	if old := r.replays && r.changes.at < w.summary.get().applied; err == nil && !old { // old: pebble already has this batch
 		err = w.moveSome(r.move)
@@ -178,6 +182,7 @@ func (w *writer) write(b *Batch) error {
 		first += n
 		w.growth.octets.Add(int64(len(w.record)))
 		w.growth.frozen.Add(int64(len(w.record)))
+		w.growth.round.Add(int64(len(w.record)))
 		w.number++
 		var err error
 		at, err = w.journal.Write(journal.ID{Node: 1, Number: w.number}, w.record) // a journal on this machine has only one node

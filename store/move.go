@@ -75,6 +75,7 @@ func (w *writer) beginRound() {
 	w.young.beginRound(w.moves.old.id)
 	w.young.mu.Unlock()
 	w.moves.old, w.moves.leaves, w.moves.busy = now, w.moves.old, true
+	w.growth.round.Store(0)
 }
 
 // leave moves a few of the messages that leave. With the last ones it also moves the events of

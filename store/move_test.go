@@ -55,6 +55,42 @@ func TestRounds(t *testing.T) {
 	}
 }
 
+// When the journal has grown, the memory table is written, and what has just come stays young: Tidy begins the rounds. Without it the
+// journal's growth does.
+func TestRoundsUnderLoad(t *testing.T) {
+	t.Parallel()
+	s, err := Open("data", Options{FS: vfs.NewMem(), flush: 100 << 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, id := s.(*durable), uint64(1)
+	write := func(kib int) {
+		id++
+		commit(t, s, func(b *Batch) { b.Put(sample(id, string(make([]byte, kib<<10))), sampleLane) })
+		commit(t, s, func(b *Batch) { b.Delete(id, 0) })
+	}
+	commit(t, s, func(b *Batch) { b.Event(1, []byte("line")) })
+	write(30)
+	write(30)
+	write(30)
+	s.Tidy()
+	write(30)
+	if d.growth().octets.Load() > 50<<10 || len(d.writer.young.events) != 1 {
+		t.Errorf("%d octets since the memory table was written; %d events are young", d.growth().octets.Load(), len(d.writer.young.events))
+	}
+	for range 5 {
+		write(30)
+	}
+	if n := len(d.writer.young.events); n != 0 {
+		t.Errorf("%d events are young after more than the journal may grow", n)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func (s *durable) growth() *growth { return &s.writer.growth }
+
 // Events come in their order, once each, wherever they are, and a message is found wherever it is.
 func TestReadsYoung(t *testing.T) {
 	t.Parallel()

@@ -40,7 +40,7 @@ const (
 	chunkSize = 1 << 20
 	// maxYoung is the maximum size of young messages in octets, including ended ones. When it is
 	// exceeded, all young messages are moved together.
-	maxYoung = 64 << 20
+	maxYoung = 256 << 20
 )
 
 // copyOf returns a copy of b that is valid until the arena is cleared.
