@@ -19,9 +19,12 @@ func (p *buffers) get() *buffer {
 	return &buffer{}
 }
 
+// largestKept is the size of the largest buffer that the pool keeps. A pass may write this much to one session.
+const largestKept = 64 << 10
+
 // put returns a buffer to the pool, unless it has grown large.
 func (p *buffers) put(o *buffer) {
-	if cap(o.b) <= readSize {
+	if cap(o.b) <= largestKept {
 		o.b = o.b[:0]
 		p.pool.Put(o)
 	}

@@ -133,7 +133,8 @@ func (d *Matcher) address(now int64, m *sms.Message, f *store.Mapping, r *sms.Re
 		r.Done = max(r.Done, f.Arrived)
 	}
 	protocol, native := m.NativePart()
-	native = append([]byte(nil), native...)
+	var room [256]byte // most native parts fit, and are not allocated
+	native = append(room[:0], native...)
 	source, dest := f.Source, f.Dest
 	if s, ok := sms.ReadSubmitted(f.Submitted); ok {
 		source, dest = s.Source, s.Dest

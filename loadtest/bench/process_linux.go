@@ -42,7 +42,7 @@ func usageOf(pid int) (u usage, err error) {
 	}
 	u.peak = field(status, "VmHWM:") << 10
 	io, _ := os.ReadFile(fmt.Sprintf("/proc/%d/io", pid)) // may be forbidden
-	u.written = field(io, "wchar:") // write_bytes counts a large page of the cache for each small write
+	u.written = field(io, "wchar:")                       // write_bytes counts a large page of the cache for each small write
 	return u, nil
 }
 

@@ -6,7 +6,8 @@ import (
 )
 
 // Stores measures gateways that keep messages in memory, and gateways that store them on disk before they answer, with a pdu
-// log: under much load and under little, with a receipt for each message at once or late, and by HTTP without and with idempotency keys.
+// log: under much load and under little, with a receipt for each message, immediately or late, and by HTTP without and with
+// idempotency keys.
 func Stores(ctx context.Context, o Options) ([]Point, error) {
 	if err := o.check(); err != nil {
 		return nil, err

@@ -313,10 +313,14 @@ func receiptTimeOf(v []byte, yearLen int, zone *time.Location) int64 {
 			return 0
 		}
 	}
-	if year < 1970 || year > 2200 || f[0] < 1 || f[0] > 12 || f[1] < 1 || f[1] > daysIn(year, f[0]) || f[2] > 23 || f[3] > 59 || f[4] > 59 {
+	month, day := f[0], f[1]
+	switch {
+	case year < 1970 || year > 2200 || month < 1 || month > 12 || day < 1 || day > daysIn(year, month):
+		return 0
+	case f[2] > 23 || f[3] > 59 || f[4] > 59:
 		return 0
 	}
-	return time.Date(year, time.Month(f[0]), f[1], f[2], f[3], f[4], 0, zone).UnixNano()
+	return time.Date(year, time.Month(month), day, f[2], f[3], f[4], 0, zone).UnixNano()
 }
 
 // daysIn returns how many days a month has.

@@ -22,12 +22,36 @@ import (
 // benchFlags holds the flags of pmgbench.
 type benchFlags struct {
 	bench.Options
-	gateway string // the pmg to measure; "": the one in the directory of this program
-	// the measurements to make
-	matrix, relay, stores, operated, echo, isolation, backlog bool
+	gateway string          // the pmg to measure; "": the one in the directory of this program
+	wanted  map[string]bool // the measurements to make, by name
 
 	all, quick, asJSON          bool
 	from, csv, report, markdown string // files and a directory
+}
+
+// A measurement is asked for by a flag of its name; the matrix, which has no help, by none of them.
+type measurement struct {
+	name, help string
+	run        func() error
+}
+
+// measurements returns all measurements, which add to the results.
+func (f *benchFlags) measurements(ctx context.Context, r *bench.Results) []measurement {
+	return []measurement{
+		{"matrix", "", func() error { return r.Matrix(ctx, f.Options) }},
+		{"relay", "compare with HAProxy, 64 and 2 connections",
+			func() (err error) { r.Relay, err = bench.Relay(ctx, f.Options); return err }},
+		{"stores", "compare messages in memory with messages on disk before they are answered",
+			func() (err error) { r.Stores, err = bench.Stores(ctx, f.Options); return err }},
+		{"operated", "measure the quarters of one long run as operators run a gateway: 12 times --messages",
+			func() (err error) { r.Operated, err = bench.Operate(ctx, f.Options); return err }},
+		{"latency", "compare one connection's latency with a TCP echo",
+			func() (err error) { r.Echo, err = bench.Latency(ctx, f.Options); return err }},
+		{"isolation", "measure latency beside clients and SMSCs that misbehave",
+			func() (err error) { r.Isolated, err = bench.Isolate(ctx, f.Options); return err }},
+		{"backlog", "measure the dispatcher's work when many messages wait",
+			func() (err error) { r.Backlogs, err = bench.Backlogs(ctx, f.Options); return err }},
+	}
 }
 
 func newRootCommand() *cobra.Command {
@@ -50,7 +74,7 @@ about 15 minutes, --quick less than one.
 --relay, --stores, --operated, --latency, --isolation and --backlog are other measurements,
 which are made instead of the matrix (several may be given; --all makes all of them and the
 matrix): CPU time compared with HAProxy relaying the same traffic; messages in memory and
-messages that are on disk before they are answered, also with a receipt for each, at once or
+messages that are on disk before they are answered, also with a receipt for each, immediately or
 half a second late, and by HTTP with idempotency keys; a long run as operators run a gateway,
 with disk, pdu log, events, statistics and receipts, of which each quarter is a line; latency on one connection and that of a TCP echo server, each
 on another processor than its client; latency of other clients beside a client that does
@@ -85,6 +109,13 @@ error: the exit status is 1 only when a run failed or lost messages.`,
 			return f.run(cmd)
 		},
 	}
+	f.addTo(cmd)
+	cmd.AddCommand(newEchoCommand())
+	return cmd
+}
+
+// addTo defines the flags.
+func (f *benchFlags) addTo(cmd *cobra.Command) {
 	s := cmd.Flags()
 	s.StringVar(&f.gateway, "gateway", "", "the `pmg` that runs the pipeline (default: the one in the directory of pmgbench)")
 	s.StringVar(&f.Protocol, "protocol", "smpp", "the protocol of clients and SMSC: smpp or ucp; the results do not name it")
@@ -98,12 +129,11 @@ error: the exit status is 1 only when a run failed or lost messages.`,
 	s.Int64Var(&f.Messages, "messages", 200_000, "messages in a run; fewer where connections x windows is below 20")
 	s.IntVar(&f.Rounds, "rounds", 3, "how often each setting is measured")
 	s.IntVar(&f.SMSCSessions, "smsc-sessions", 0, "sessions from the gateway to the sink; 0: as many as connections")
-	s.BoolVar(&f.relay, "relay", false, "compare with HAProxy, 64 and 2 connections")
-	s.BoolVar(&f.stores, "stores", false, "compare messages in memory with messages on disk before they are answered")
-	s.BoolVar(&f.operated, "operated", false, "measure the quarters of one long run as operators run a gateway: 12 times --messages")
-	s.BoolVar(&f.echo, "latency", false, "compare one connection's latency with a TCP echo")
-	s.BoolVar(&f.isolation, "isolation", false, "measure latency beside clients and SMSCs that misbehave")
-	s.BoolVar(&f.backlog, "backlog", false, "measure the dispatcher's work when many messages wait")
+	for _, m := range f.measurements(cmd.Context(), nil) {
+		if m.help != "" {
+			s.Bool(m.name, false, m.help)
+		}
+	}
 	s.BoolVar(&f.all, "all", false, "measure everything")
 	s.BoolVar(&f.quick, "quick", false, "measure fewer settings: under a minute for the matrix")
 	s.BoolVar(&f.asJSON, "json", false, "print the results as JSON")
@@ -114,8 +144,6 @@ error: the exit status is 1 only when a run failed or lost messages.`,
 	for _, published := range []string{"from", "report", "markdown"} { // these are of SMPP
 		cmd.MarkFlagsMutuallyExclusive("protocol", published)
 	}
-	cmd.AddCommand(newEchoCommand())
-	return cmd
 }
 
 // applyQuick reduces the options that were not given.
@@ -149,22 +177,27 @@ func (f *benchFlags) run(cmd *cobra.Command) error {
 			return err
 		}
 	}
-	if f.all {
-		f.relay, f.stores, f.operated, f.echo, f.isolation, f.backlog = true, true, true, true, true, true
+	f.wanted = map[string]bool{}
+	for _, m := range f.measurements(cmd.Context(), nil) {
+		if one, _ := cmd.Flags().GetBool(m.name); one || f.all {
+			f.wanted[m.name] = true
+		}
 	}
-	part := f.relay || f.stores || f.operated || f.echo || f.isolation || f.backlog
 	given := cmd.Flags().Changed
 	chosen := given("connections") || given("windows") || given("logs") || given("architectures")
-	f.matrix = f.all || f.from == "" && !part || f.from != "" && chosen
+	if f.from == "" && len(f.wanted) == 0 || f.from != "" && chosen {
+		f.wanted["matrix"] = true
+	}
+	measures := len(f.wanted) > 0
 	switch {
 	case f.from == "":
 		results.Began, results.Version, results.Machine = time.Now().UTC(), version, bench.ThisMachine()
 		results.Messages, results.Rounds = f.Messages, f.Rounds
-	case (part || f.matrix) && results.Machine != bench.ThisMachine():
+	case measures && results.Machine != bench.ThisMachine():
 		return fmt.Errorf("cannot add to %s: its results are of another machine", f.from)
 	default:
 		f.Messages, f.Rounds = results.Messages, results.Rounds
-		if (part || f.matrix) && !strings.HasSuffix(results.Version, version) {
+		if measures && !strings.HasSuffix(results.Version, version) {
 			results.Version += ", in part " + version
 		}
 	}
@@ -187,20 +220,8 @@ func (f *benchFlags) print(w io.Writer, r *bench.Results) error {
 // measure makes the measurements that were asked for and adds them to the results.
 func (f *benchFlags) measure(ctx context.Context, w io.Writer, r *bench.Results) error {
 	defer loadtest.OneCore()()
-	for _, part := range []struct {
-		wanted bool
-		name   string
-		run    func() error
-	}{
-		{f.matrix, "matrix", func() error { return r.Matrix(ctx, f.Options) }},
-		{f.relay, "relay", func() (err error) { r.Relay, err = bench.Relay(ctx, f.Options); return err }},
-		{f.stores, "stores", func() (err error) { r.Stores, err = bench.Stores(ctx, f.Options); return err }},
-		{f.operated, "operated", func() (err error) { r.Operated, err = bench.Operate(ctx, f.Options); return err }},
-		{f.echo, "latency", func() (err error) { r.Echo, err = bench.Latency(ctx, f.Options); return err }},
-		{f.isolation, "isolation", func() (err error) { r.Isolated, err = bench.Isolate(ctx, f.Options); return err }},
-		{f.backlog, "backlog", func() (err error) { r.Backlogs, err = bench.Backlogs(ctx, f.Options); return err }},
-	} {
-		if !part.wanted {
+	for _, part := range f.measurements(ctx, r) {
+		if !f.wanted[part.name] {
 			continue
 		}
 		var p *progress.Bar
