@@ -48,7 +48,6 @@ func fields() size {
 		"loadtest.sinkCounts":                    {28, wide},
 		"loadtest/httpload.Options":              {31, wide},
 		"loadtest/httpsink.Options":              {30, wide},
-		"loadtest/bench/cmd/pmgbench.benchFlags": {22, wide},
 		"protocols/ucp.SM":                       {33, wide},
 		"protocols/httpsms/own.Message":          {32, wide},
 		"events.Event":                           {27, wide},
