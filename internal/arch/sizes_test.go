@@ -39,34 +39,34 @@ func methods() size {
 
 func fields() size {
 	return size{"fields of struct", 25, map[string]exception{
-		"config.Connector":                       {56, wide},
-		"config.Account":                         {38, wide},
-		"loadtest.LoadResult":                    {36, wide},
-		"loadtest.LoadOptions":                   {29, wide},
-		"loadtest.SinkResult":                    {28, wide},
-		"loadtest.SinkOptions":                   {27, wide},
-		"loadtest.sinkCounts":                    {28, wide},
-		"loadtest/httpload.Options":              {31, wide},
-		"loadtest/httpsink.Options":              {30, wide},
-		"protocols/ucp.SM":                       {33, wide},
-		"protocols/httpsms/own.Message":          {32, wide},
-		"events.Event":                           {27, wide},
-		"sms.Message":                            {37, wide},
-		"admin.Connector":                        {28, wide},
-		"admin.Store":                            {26, wide},
-		"admin.Status":                           {36, wide},
-		"admin/web.connectorPage":                {38, page},
-		"admin/web.connectorRow":                 {34, page},
-		"admin/web.overview":                     {47, page},
-		"connector.Link":                         {52, parts},
-		"stages.handle":                          {45, parts},
-		"stages.Job":                             {31, "each kind of job has its own"},
-		"pdulog.tracer":                          {29, cut},
-		"loadtest.run":                           {36, cut},
-		"loadtest/httpload.run":                  {50, cut},
-		"loadtest/httpload.streaming":            {55, cut},
-		"plugin/expression.environment":          {27, "with the message that it embeds"},
-		"plugin/expression.run":                  {30, "with the message that its environment embeds"},
+		"config.Connector":              {56, wide},
+		"config.Account":                {38, wide},
+		"loadtest.LoadResult":           {36, wide},
+		"loadtest.LoadOptions":          {29, wide},
+		"loadtest.SinkResult":           {28, wide},
+		"loadtest.SinkOptions":          {27, wide},
+		"loadtest.sinkCounts":           {28, wide},
+		"loadtest/httpload.Options":     {31, wide},
+		"loadtest/httpsink.Options":     {30, wide},
+		"protocols/ucp.SM":              {33, wide},
+		"protocols/httpsms/own.Message": {32, wide},
+		"events.Event":                  {27, wide},
+		"sms.Message":                   {37, wide},
+		"admin.Connector":               {28, wide},
+		"admin.Store":                   {26, wide},
+		"admin.Status":                  {36, wide},
+		"admin/web.connectorPage":       {38, page},
+		"admin/web.connectorRow":        {34, page},
+		"admin/web.overview":            {47, page},
+		"connector.Link":                {52, parts},
+		"stages.handle":                 {45, parts},
+		"stages.Job":                    {31, "each kind of job has its own"},
+		"pdulog.tracer":                 {29, cut},
+		"loadtest.run":                  {36, cut},
+		"loadtest/httpload.run":         {50, cut},
+		"loadtest/httpload.streaming":   {55, cut},
+		"plugin/expression.environment": {27, "with the message that it embeds"},
+		"plugin/expression.run":         {30, "with the message that its environment embeds"},
 	}}
 }
 
@@ -89,8 +89,8 @@ var embeds = map[string]string{
 
 func lines() size {
 	return size{"lines of function", 60, map[string]exception{
-		"loadtest/cmd/pmgload.newLoadCommand":        {68, "one command with its flags and its help"},
-		"loadtest/cmd/pmgload.newSinkCommand":        {82, "one command with its flags and its help"},
+		"loadtest/cmd/pmgload.newLoadCommand": {68, "one command with its flags and its help"},
+		"loadtest/cmd/pmgload.newSinkCommand": {82, "one command with its flags and its help"},
 	}}
 }
 
