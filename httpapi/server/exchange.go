@@ -80,11 +80,18 @@ func (x *Exchange) LogIn(name, password string) bool {
 		x.CloseBehind()
 		return false
 	}
+	accounts := x.rooms.Logins.Accounts()
+	if a := x.Conn.login.Load().accountOf(accounts, name, password); a != nil {
+		return x.enter(a, sms.OK)
+	}
 	ctx, end := x.whileThere()
 	defer end()
 	result := x.rooms.Logins.Ask(ctx, x.Connector, x.Conn.Remote, certificate, protocols.Credentials{
 		SystemID: []byte(name), Password: []byte(password), Bind: protocols.Transmitter,
 	})
+	if result.Code == sms.OK {
+		x.Conn.login.Store(newChecked(accounts, result.Account, name, password))
+	}
 	return x.enter(result.Account, result.Code)
 }
 
@@ -295,7 +302,7 @@ func (x *Exchange) LogRequest(command int, o *httpsms.Order, status int, r https
 	p.Begin(command, number, 0)
 	p.Add("method", x.Request.Method)
 	p.Add("path", x.Request.URL.Path)
-	p.Add("remote", x.Conn.Remote.String())
+	p.Add("remote", x.Conn.remoteText())
 	p.Add("request", x.ID)
 	if x.Key != nil {
 		p.Add("key", x.Key.Name)

@@ -151,7 +151,20 @@ type conn struct {
 	once   sync.Once
 	trust  atomic.Pointer[trust]
 
-	allowed atomic.Pointer[string] // the account that plugins have accepted; nil: none
+	allowed atomic.Pointer[string]  // the account that plugins have accepted; nil: none
+	login   atomic.Pointer[checked] // the latest login by a password; nil: none
+	text    atomic.Pointer[string]  // Remote as text, once it was needed
+}
+
+// remoteText returns the client's address as text.
+func (c *conn) remoteText() string {
+	text := c.text.Load()
+	if text == nil {
+		made := c.Remote.String()
+		text = &made
+		c.text.Store(text)
+	}
+	return *text
 }
 
 // A trust is the result of checking the certificate of a connection's client.

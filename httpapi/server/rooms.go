@@ -35,6 +35,7 @@ type Admission interface {
 
 // Logins decides about the credentials of a request.
 type Logins interface {
+	Accounts() *account.Table
 	Ask(
 		ctx context.Context, c *connector.Connector, remote netip.AddrPort, certificate tlsfiles.Identity,
 		who protocols.Credentials,

@@ -14,6 +14,9 @@ import (
 // maxWords is how many octets of a foreign text an error shows.
 const maxWords = 160
 
+// closedIdle is how the text of an error of net/http ends that has no name of its own.
+const closedIdle = "http: server closed idle connection"
+
 // words returns the reason why a call was not answered, and whether only a person can solve the problem.
 func words(err error) (text string, slow bool) {
 	var (
@@ -41,6 +44,8 @@ func words(err error) (text string, slow bool) {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF),
 		errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
 		return "closed the connection before its answer was whole", false
+	case strings.HasSuffix(err.Error(), closedIdle):
+		return "closed the connection before the call", false
 	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH), errors.Is(err, syscall.ETIMEDOUT):
 		return "cannot be reached", false
 	}

@@ -8,9 +8,21 @@ type Fields struct {
 	text         []byte // field "text" of a line that was read
 }
 
+// usualSize is about the most octets of usual fields.
+const usualSize = 256
+
+// begin makes room for usual fields, unless there is room.
+func (f *Fields) begin() {
+	if f.full == nil {
+		room := make([]byte, 2*usualSize)
+		f.full, f.hidden = room[:0:usualSize], room[usualSize:usualSize:2*usualSize]
+	}
+}
+
 // Add adds a field, which is left out if it is empty.
 func (f *Fields) Add(name, value string) {
 	if value != "" {
+		f.begin()
 		f.full = AppendValue(AppendName(f.full, name), []byte(value))
 		f.hidden = AppendValue(AppendName(f.hidden, name), []byte(value))
 	}
@@ -18,6 +30,7 @@ func (f *Fields) Add(name, value string) {
 
 // AddText adds a field with the text of a message, which is shown where texts are.
 func (f *Fields) AddText(name string, value []byte) {
+	f.begin()
 	f.full = AppendQuoted(AppendName(f.full, name), value)
 	f.hidden = AppendHidden(AppendName(f.hidden, name), len(value))
 }

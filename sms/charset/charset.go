@@ -151,6 +151,9 @@ type Loss struct {
 // Letters and marks are composed, so that positions in Loss refer to the text that Compose returns.
 func (c Charset) Encode(dst, text []byte, p Policy) ([]byte, Loss) {
 	text = Compose(text)
+	if dst == nil {
+		dst = make([]byte, 0, len(text))
+	}
 	e := encoder{Charset: c, locking: c.Locking.locking(), single: c.Single.single()}
 	start := len(dst)
 	for i := 0; i < len(text); {
