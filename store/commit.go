@@ -135,7 +135,7 @@ func (w *writer) carryOut(r request) (err error) {
 	}
 	if w.growth.octets.Load() > w.growth.most {
 		r.flush = true
-		if w.growth.round.Load() > w.growth.most { // under load Tidy begins rounds: another one would move what has just come
+		if w.growth.round.Load() > w.growth.most { // Tidy begins rounds; one soon behind it would move new messages
 			r.move = max(r.move, newRound)
 		}
 	}

@@ -62,10 +62,9 @@ type Index interface {
 	// for each day. An error of f ends the call and is returned. f may use the octets only until f
 	// returns.
 	Notes(kind Kind, from []byte, limit int, f func(key, value []byte) error) error
-	// Events calls the function f for the events with numbers higher than the argument after, in the
-	// order of the numbers, at most limit of them. last is the number of the last event for which f was
-	// called, or after. Only events whose commit has returned are passed. f may use the line only until
-	// f returns.
+	// Events calls f for each event with a number above after, in order, but for no more than limit
+	// events. It returns the number of the last one, or after if there was none. Events whose commit
+	// has not returned are left out. f may use the line only until f returns.
 	Events(after uint64, limit int, f func(number uint64, line []byte) error) (last uint64, err error)
 }
 

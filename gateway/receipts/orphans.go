@@ -195,10 +195,12 @@ func (o *Orphans) loop() {
 		o.mu.Unlock()
 		slices.Sort(again) // older receipts of a message come first
 		again = slices.Compact(again)
-		if err := o.matcher.keep.Batches.SyncSoon(); err != nil { // a message that has just ended may be in the open batch only
-			o.matcher.keep.LogLookup(err)
-		}
 		o.each(drop, o.expire)
+		if len(again) > 0 { // a message that has just ended may be in the open batch only
+			if err := o.matcher.keep.Batches.SyncSoon(); err != nil {
+				o.matcher.keep.LogLookup(err)
+			}
+		}
 		o.each(again, func(m *sms.Message, size int) error {
 			if !o.has(m.ID) {
 				m.Release() // the message of the receipt was just found

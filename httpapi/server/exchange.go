@@ -90,7 +90,7 @@ func (x *Exchange) LogIn(name, password string) bool {
 		SystemID: []byte(name), Password: []byte(password), Bind: protocols.Transmitter,
 	})
 	if result.Code == sms.OK {
-		x.Conn.login.Store(newChecked(accounts, result.Account, name, password))
+		x.Conn.login.Store(newCheckedLogin(accounts, result.Account, name, password))
 	}
 	return x.enter(result.Account, result.Code)
 }

@@ -151,9 +151,9 @@ type conn struct {
 	once   sync.Once
 	trust  atomic.Pointer[trust]
 
-	allowed atomic.Pointer[string]  // the account that plugins have accepted; nil: none
-	login   atomic.Pointer[checked] // the latest login by a password; nil: none
-	text    atomic.Pointer[string]  // Remote as text, once it was needed
+	allowed atomic.Pointer[string]       // system_id of the account that the plugins let in on this connection; nil: none
+	login   atomic.Pointer[checkedLogin] // the latest login by a password; nil: none
+	text    atomic.Pointer[string]       // Remote as text, once it was needed
 }
 
 // remoteText returns the client's address as text.

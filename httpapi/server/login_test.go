@@ -13,7 +13,7 @@ import (
 // A login counts for its name and its password, for its accounts, and for a while. Not parallel, because allocations are counted.
 func TestLogin(t *testing.T) {
 	one, other, a := &account.Table{}, &account.Table{}, &account.Account{}
-	l := newChecked(one, a, "acme", "s3cret")
+	l := newCheckedLogin(one, a, "acme", "s3cret")
 	for name, c := range map[string]struct {
 		in             *account.Table
 		name, password string
@@ -35,7 +35,7 @@ func TestLogin(t *testing.T) {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
-	var none *checked
+	var none *checkedLogin
 	if none.accountOf(one, "acme", "s3cret") != nil {
 		t.Error("no login has an account")
 	}

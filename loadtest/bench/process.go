@@ -9,5 +9,5 @@ type usage struct {
 	switches int64         // context switches of its present threads
 	threads  int
 	peak     int64 // bytes of resident memory
-	written  int64 // octets to files; 0 if they are not known
+	written  int64 // octets written to files; 0: not known
 }

@@ -19,7 +19,7 @@ const (
 	warmUp      = 4                // 1/warmUp of the messages is sent first to warm up
 	arrivalTime = 20 * time.Second // how long an answered message may take to the sink
 
-	receiptsWindow = 200 // of the sink on each session: with fewer, receipts wait for commits, and come later and later
+	receiptsWindow = 200 // unanswered receipts of the sink on each session; a small window delays receipts more and more
 )
 
 // A run is one child under load.

@@ -148,28 +148,29 @@ func isHex(id []byte) bool { return isFoldable(id) && bytes.IndexByte(id, '-') <
 func isFoldable(id []byte) bool {
 	all := uint8(0)
 	for _, c := range id {
-		all |= kinds[c]
+		all |= octetKinds[c]
 	}
-	return all&other == 0 && all&(small|capital) != small|capital
+	return all&otherOctet == 0 && all&(smallLetter|capitalLetter) != smallLetter|capitalLetter
 }
 
-// The kinds of octets in ids. A digit, or a dash, is none of them.
+// The kinds of octets in ids. A digit and a dash have no kind.
 const (
-	small uint8 = 1 << iota
-	capital
-	other
+	smallLetter   uint8 = 1 << iota // a to f
+	capitalLetter                   // A to F
+	otherOctet                      // not part of a hexadecimal number
 )
 
-var kinds = func() (all [256]uint8) {
+// octetKinds are the kinds of all octets.
+var octetKinds = func() (all [256]uint8) {
 	for c := range all {
 		switch {
 		case c >= '0' && c <= '9', c == '-':
 		case c >= 'a' && c <= 'f':
-			all[c] = small
+			all[c] = smallLetter
 		case c >= 'A' && c <= 'F':
-			all[c] = capital
+			all[c] = capitalLetter
 		default:
-			all[c] = other
+			all[c] = otherOctet
 		}
 	}
 	return all
