@@ -8,7 +8,7 @@ type Fields struct {
 	text         []byte // field "text" of a line that was read
 }
 
-// usualSize is about the most octets of usual fields.
+// usualSize is the room for the fields of a usual line, in octets.
 const usualSize = 256
 
 // begin makes room for usual fields, unless there is room.
