@@ -5,7 +5,8 @@
 //	/messages     what became of messages, and of one with its id behind it, from the pdu logs, the events and the store
 //	/history      the figures of the last hour as JSON, for charts
 //	/healthz      200 while the stages make progress
-//	/readyz       200 while the gateway is ready for traffic, otherwise 503 and the reasons
+//	/readyz       200 while the gateway is ready for traffic, otherwise 503 and the reasons; with ?of=node 200 while this node
+//	              should have clients
 //	/queue        the messages in the store, a page at a time, for pmg queue
 //	/queue/…      POST: deletes, moves or retries some of them
 //	/store/backup POST: copies the store into a directory of store.backups, for pmg store backup

@@ -64,6 +64,12 @@ func TestHold(t *testing.T) {
 	if c.State != "held" || c.Held == nil || !strings.HasPrefix(c.Held.By, "token test from 127.0.0.1:") {
 		t.Errorf("%+v", c)
 	}
+	if code, body := r.get("/readyz?of=node"); code != 200 || body != "ok\n" {
+		t.Errorf("a node whose SMSC is down: %d %s", code, body)
+	}
+	if code, _ := r.get("/readyz?of=nodes"); code != 400 {
+		t.Errorf("readiness of something else: %d", code)
+	}
 	if code, body := r.get("/readyz"); code != 503 || !strings.Contains(body, "route of all messages (line 12) has no target that works: connector operator: an operator holds it") {
 		t.Errorf("all routes lead to an SMSC that is held: %d %q", code, body)
 	}

@@ -234,10 +234,7 @@ func (s *Server) mux(withPprof bool, parts Parts) *http.ServeMux {
 	m.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		answer(w, s.progress.Stalled(s.view.engine.Counters().Stages), nil)
 	})
-	m.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
-		status := s.view.status(false)
-		answer(w, status.NotReady, status.Problems)
-	})
+	m.HandleFunc("GET /readyz", s.ready)
 	if withPprof {
 		m.Handle("GET /debug/pprof/", administer(pprof.Index))
 		m.Handle("GET /debug/pprof/profile", administer(pprof.Profile))
@@ -245,6 +242,19 @@ func (s *Server) mux(withPprof bool, parts Parts) *http.ServeMux {
 		m.Handle("GET /debug/pprof/trace", administer(pprof.Trace))
 	}
 	return m
+}
+
+// ready answers whether the gateway is ready for traffic or, with of=node, whether its node should have clients.
+func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
+	switch r.URL.Query().Get("of") {
+	case "":
+		status := s.view.status(false)
+		answer(w, status.NotReady, status.Problems)
+	case "node":
+		answer(w, s.view.gateway.NodeNotReady(), nil)
+	default:
+		http.Error(w, "of must be node, or missing", http.StatusBadRequest)
+	}
 }
 
 // failed answers a request whose handler has panicked (RFC 9457).

@@ -36,6 +36,7 @@ type Options struct {
 	Servers   string          // URLs of the NATS servers, separated by commas
 	Connect   []client.Option // options for the account that owns the stream and the bucket
 	System    []client.Option // options for the system account of the servers; see nats.Options
+	Secrets   []string        // what the nodes have in common; see nats.Options
 	Stream    string          // name of the stream; the name of the bucket is derived from it
 	Replicas  int             // number of replicas, if Open creates stream and bucket
 	MaxOctets int64           // limit of the stream, if Open creates it; 0: no limit
@@ -106,8 +107,8 @@ func Open(ctx context.Context, o Options) (*Node, error) {
 func (n *Node) open(ctx context.Context) (err error) {
 	o := &n.o
 	if n.journal, err = nats.Open(ctx, nats.Options{
-		Servers: o.Servers, Connect: o.Connect, System: o.System, Stream: o.Stream, Replicas: o.Replicas, MaxOctets: o.MaxOctets,
-		Unsafe: o.Unsafe,
+		Servers: o.Servers, Connect: o.Connect, System: o.System, Secrets: o.Secrets, Stream: o.Stream, Replicas: o.Replicas,
+		MaxOctets: o.MaxOctets, Unsafe: o.Unsafe,
 	}); err != nil {
 		return err
 	}

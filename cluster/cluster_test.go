@@ -22,7 +22,8 @@ func TestMain(m *testing.M) { testutil.NoLeaks(m) }
 // options are those of a node on one server.
 func options(server *natstest.Server, node string, fs vfs.FS) Options {
 	return Options{
-		Node: node, Servers: natstest.URLs(server), Connect: natstest.User(), Stream: "PMG", Replicas: 1, Unsafe: true,
+		Secrets: []string{"common"},
+		Node:    node, Servers: natstest.URLs(server), Connect: natstest.User(), Stream: "PMG", Replicas: 1, Unsafe: true,
 		Lease: lease.Options{Lease: 10 * time.Second, Dead: 11 * time.Second, Beat: 50 * time.Millisecond}, Keep: time.Hour,
 		Dir: "store", Store: store.Options{FS: fs, Log: zerolog.Nop()}, Config: "same", Version: "test",
 		Log: zerolog.New(io.Discard),

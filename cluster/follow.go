@@ -25,6 +25,10 @@ func (n *Node) follow(ctx context.Context) {
 	err := n.journal.FollowOn(ctx, after, func(at journal.Seq, id journal.ID, record []byte) error {
 		if !known {
 			known = true
+			if at == from && id == (journal.ID{}) {
+				return fmt.Errorf("the record at %d, the last one that the store has, cannot be read with cluster.secret, nor with "+
+					"old_secret: give the secret that the other nodes have", from)
+			}
 			n.shared.Seed(at, id)
 			if at != from {
 				return fmt.Errorf("the copy has the journal up to the record at %d, which the journal does not have", from)

@@ -110,24 +110,47 @@ func (o *Operator) mayTakeOver(ctx context.Context, owner, to string) error {
 	return nil
 }
 
-// Drain sets whether a node may own the work. If the node is the owner, it hands the work over.
-func (o *Operator) Drain(ctx context.Context, node string, drained bool) error {
-	all, err := o.Nodes(ctx)
+// Drain keeps the work away from a node. If the node is the owner, it hands the work over. Unless forced, Drain refuses the last
+// node that can own the work.
+func (o *Operator) Drain(ctx context.Context, node string, forced bool) error {
+	all, err := o.known(ctx, node)
 	if err != nil {
 		return err
 	}
-	if !slices.ContainsFunc(all, func(s State) bool { return s.Node == node }) {
-		return fmt.Errorf("there is no node %s", node)
+	if !forced && !canDoWithout(all, node, time.Now()) {
+		return fmt.Errorf("without node %s no node can own the work, and nothing would be accepted or sent: pmg cluster status "+
+			"says why the others cannot; --force drains it all the same", node)
 	}
-	value := "0"
-	if drained {
-		value = "1"
+	return o.bucket.Put(ctx, drainCell+node, []byte("1"))
+}
+
+// canDoWithout reports whether another node than this one can own the work.
+func canDoWithout(all []State, node string, now time.Time) bool {
+	return slices.ContainsFunc(all, func(s State) bool { return s.MayTakeOver(node, now) })
+}
+
+// Undrain lets a node own the work again.
+func (o *Operator) Undrain(ctx context.Context, node string) error {
+	if _, err := o.known(ctx, node); err != nil {
+		return err
 	}
-	return o.bucket.Put(ctx, drainCell+node, []byte(value))
+	return o.bucket.Put(ctx, drainCell+node, []byte("0"))
+}
+
+// known returns the states of all nodes, one of which must be this node's.
+func (o *Operator) known(ctx context.Context, node string) ([]State, error) {
+	all, err := o.Nodes(ctx)
+	if err == nil && !slices.ContainsFunc(all, func(s State) bool { return s.Node == node }) {
+		err = fmt.Errorf("there is no node %s", node)
+	}
+	return all, err
 }
 
 // Forget removes the published state of a node. A node that is running publishes its state again.
 func (o *Operator) Forget(ctx context.Context, node string) error {
+	if _, err := o.known(ctx, node); err != nil {
+		return err
+	}
 	return o.bucket.Remove(ctx, nodePrefix+node)
 }
 

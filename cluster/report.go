@@ -17,8 +17,9 @@ func (n *Node) Report() *report.Report {
 			all[i] = own
 		}
 	}
+	foreign, _ := n.shared.Foreign()
 	f := report.Figures{
-		Owner: s.State == lease.Owner && n.Holds(), Epoch: s.Epoch, Record: own.Applied, Heartbeat: n.holder.Quiet().Seconds(),
+		Owner: s.State == lease.Owner && n.Holds(), Epoch: s.Epoch, Record: own.Applied, Foreign: foreign, Heartbeat: n.holder.Quiet().Seconds(),
 		Unfit: n.reason.Load().kind,
 	}
 	rows, ready := report.Rows(all, s.Owner, now)

@@ -123,6 +123,9 @@ func (l *link) Append(id journal.ID, record []byte) (journal.Seq, error) {
 			case l.w.goesWrong(20) || l.w.isCut(l.node):
 				time.Sleep(time.Duration(l.w.draw(int(longestCut))))
 			}
+			if l.w.goesWrong(20) { // somebody else writes there, too
+				_, _ = l.Journal.Append(journal.ID{}, []byte("junk"))
+			}
 			at, err := l.Journal.Append(id, record)
 			time.Sleep(l.w.delay())
 			if err == nil && !l.w.goesWrong(20) && !l.w.isCut(l.node) {

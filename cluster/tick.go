@@ -46,7 +46,9 @@ func (n *Node) tick() {
 	defer every.Stop()
 	t := trimmer{keep: n.o.Keep}
 	failed := false
+	var f foreign
 	for {
+		f.tell(n, time.Now())
 		err := n.tickOnce(&t)
 		if err != nil && !failed && n.ctx.Err() == nil {
 			n.o.Log.Warn().Err(err).Msg("cluster: the nodes do not see each other's state until the NATS servers answer")
@@ -57,6 +59,25 @@ func (n *Node) tick() {
 			return
 		case <-every.C:
 		}
+	}
+}
+
+// A foreign is what was logged about messages of others in the stream.
+type foreign struct {
+	told uint64 // how many there were
+	at   time.Time
+}
+
+// foreignEvery is the shortest time between two lines about messages of others.
+const foreignEvery = time.Minute
+
+// tell logs that there are more messages of others than before.
+func (f *foreign) tell(n *Node, now time.Time) {
+	if all, last := n.shared.Foreign(); all != f.told && now.Sub(f.at) >= foreignEvery {
+		n.o.Log.Warn().Uint64("messages", all-f.told).Uint64("last_at", uint64(last)).Msg(
+			"cluster: the stream has messages that no node with cluster.secret has appended: they are passed over, and somebody " +
+				"who reaches the servers of NATS publishes them")
+		f.told, f.at = all, now
 	}
 }
 

@@ -97,3 +97,19 @@ func TestCompare(t *testing.T) {
 		t.Errorf("answers to an earlier check: %d, %v", same, wrong)
 	}
 }
+
+// The last node that can own the work is one without which no running node can.
+func TestCanDoWithout(t *testing.T) {
+	now := time.Now()
+	a, b, c := State{Node: "a", At: now}, State{Node: "b", At: now, Reason: "drained"}, State{Node: "c", At: now.Add(-time.Minute)}
+	for want, all := range map[bool][][]State{
+		true:  {{a, {Node: "b", At: now}}, {b, c, a, {Node: "d", At: now}}},
+		false: {{a}, {a, b, c}, {c, a}},
+	} {
+		for _, s := range all {
+			if got := canDoWithout(s, "a", now); got != want {
+				t.Errorf("%v: %v", s, got)
+			}
+		}
+	}
+}

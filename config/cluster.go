@@ -1,6 +1,9 @@
 package config
 
 import (
+	"cmp"
+	"crypto/hkdf"
+	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -17,6 +20,9 @@ import (
 type Cluster struct {
 	Node    string   `yaml:"node" live:"no" doc:"Name of this node, which no other has. Empty: the gateway is alone. docs/cluster.md says what is needed."`
 	Servers []string `yaml:"servers" live:"no" doc:"URLs of the servers of NATS, such as nats://10.0.0.1:4222, at least three."`
+
+	Secret    string `yaml:"secret" secret:"yes" live:"no" doc:"What encrypts and authenticates the records in the journal, the same on all nodes. Empty: password. What it does not fit is nobody's, and is passed over."`
+	OldSecret string `yaml:"old_secret" secret:"yes" live:"no" doc:"A second secret that records may have, while the nodes get another one (docs/cluster.md)."`
 
 	User              string `yaml:"user" live:"no" doc:"User of the account of NATS that has the stream, unless credentials are given."`
 	Password          string `yaml:"password" secret:"yes" live:"no" doc:"The password of user."`
@@ -36,6 +42,15 @@ type Cluster struct {
 	Dead     time.Duration `yaml:"dead" default:"12s" range:"100ms..1h" live:"no" doc:"How long no heartbeat of the owner is seen before another node takes over: at least a tenth longer than lease, the same on all nodes."`
 	Beat     time.Duration `yaml:"beat" default:"500ms" range:"10ms..1m" live:"no" doc:"The time between two heartbeats."`
 	Unsafe   bool          `yaml:"unsafe" default:"false" live:"no" doc:"Whether servers and a stream may lose what was appended: fewer than three, old ones, or without sync_interval: always. For tests."`
+}
+
+// Secrets returns the secrets of the journal's records. The first is for new records.
+func (c *Cluster) Secrets() []string {
+	all := []string{cmp.Or(c.Secret, c.Password)}
+	if c.OldSecret != "" {
+		all = append(all, c.OldSecret)
+	}
+	return all
 }
 
 // LeaseOptions returns the times of the lease.
@@ -77,6 +92,9 @@ func checkCluster(d *decoder, c *Config) {
 				"the servers sync each write: give one of them, or unsafe: true for a test",
 		)
 	}
+	if o.Secrets()[0] == "" && !o.Unsafe {
+		d.problem("cluster.secret", "must not be missing where no password is given: give all nodes the same long random text")
+	}
 	if (o.Certificate == "") != (o.Key == "") {
 		d.problem("cluster.key", "must be given together with certificate")
 	}
@@ -91,12 +109,13 @@ func checkCluster(d *decoder, c *Config) {
 }
 
 // Common returns a hash of the options that all nodes of a cluster must share: all options except those of
-// the machine, which are its directories, limits, logs, operators and the addresses that it listens on.
+// the machine, which are its directories, limits, logs, operators and the addresses that it listens on, and how it reaches the
+// servers.
 func (c *Config) Common() (string, error) {
 	common := *c
 	common.User, common.Log, common.PDULog, common.Events = "", Log{}, PDULog{}, Events{}
 	common.Stats, common.Telemetry, common.Store, common.Admin = Stats{}, Telemetry{}, Store{}, Admin{}
-	common.Limits, common.Cluster = Limits{}, Cluster{}
+	common.Limits, common.Cluster = Limits{}, Cluster{Lease: c.Cluster.Lease, Dead: c.Cluster.Dead, Beat: c.Cluster.Beat}
 	common.Connectors = slices.Clone(c.Connectors)
 	for i := range common.Connectors {
 		if o := &common.Connectors[i]; o.Listens() {
@@ -107,6 +126,11 @@ func (c *Config) Common() (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("cannot compare configurations: %w", err)
 	}
-	sum := sha256.Sum256(octets)
-	return hex.EncodeToString(sum[:8]), nil
+	key, err := hkdf.Key(sha256.New, []byte(c.Cluster.Secrets()[0]), nil, "pmg configuration of a cluster", sha256.Size)
+	if err != nil {
+		return "", fmt.Errorf("cannot compare configurations: %w", err)
+	}
+	sum := hmac.New(sha256.New, key) // the hash can be read by all who reach the servers, and nobody may find passwords by it
+	_, _ = sum.Write(octets)         // a hash never returns an error
+	return hex.EncodeToString(sum.Sum(nil)[:8]), nil
 }

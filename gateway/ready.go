@@ -24,7 +24,7 @@ import (
 // come when the gateway is ready.
 func (g *Gateway) NotReady(e Engine) (missing []string) {
 	if g.Node.Draining() {
-		return []string{"stopping"}
+		return g.NodeNotReady()
 	}
 	cfg := g.Node.Config()
 	for _, c := range g.Table.Connectors() {
@@ -45,9 +45,7 @@ func (g *Gateway) NotReady(e Engine) (missing []string) {
 	if dead, routes := g.deadRoutes(); len(dead) > 0 && len(dead) == routes {
 		missing = append(missing, dead...)
 	}
-	if why := g.Keeper.Trouble(); why != "" {
-		missing = append(missing, why)
-	}
+	missing = append(missing, g.NodeNotReady()...)
 	if g.Node.Memory.Full() {
 		missing = append(
 			missing,
@@ -58,6 +56,18 @@ func (g *Gateway) NotReady(e Engine) (missing []string) {
 		missing = append(missing, fmt.Sprintf("no client is read: %d jobs are alive, more than limits.max_jobs", jobs))
 	}
 	return missing
+}
+
+// NodeNotReady returns the reasons why this node should have no clients, each as a line: it is stopping, or its store takes no
+// messages. A balancer that ends sessions asks for these alone, because a session elsewhere would not help against the others.
+func (g *Gateway) NodeNotReady() []string {
+	if g.Node.Draining() {
+		return []string{"stopping"}
+	}
+	if why := g.Keeper.Trouble(); why != "" {
+		return []string{why}
+	}
+	return nil
 }
 
 // Problems returns what an operator should check although the gateway is ready, each as a line. An

@@ -1,7 +1,7 @@
 // Package cells keeps small values that all nodes of a cluster share, in a bucket of NATS.
 //
-// A value is read from any server, which may be behind, and is updated by comparing its version. So
-// only a successful update proves what the value is.
+// A value is read from the bucket's leader, which may have been deposed and be behind, and is updated by comparing its version.
+// So only a successful update proves what the value is.
 //
 // # Start reading
 //
@@ -78,13 +78,35 @@ func use(ctx context.Context, conn *nats.Conn, o Options) (jetstream.KeyValue, e
 	if err != nil {
 		return nil, err
 	}
-	kv, err := js.KeyValue(ctx, o.Bucket)
-	if !errors.Is(err, jetstream.ErrBucketNotFound) {
-		return kv, err
+	_, err = js.KeyValue(ctx, o.Bucket)
+	if errors.Is(err, jetstream.ErrBucketNotFound) {
+		_, err = js.CreateKeyValue(ctx, jetstream.KeyValueConfig{
+			Bucket: o.Bucket, Storage: jetstream.FileStorage, Replicas: o.Replicas, History: 1,
+		})
 	}
-	return js.CreateKeyValue(ctx, jetstream.KeyValueConfig{
-		Bucket: o.Bucket, Storage: jetstream.FileStorage, Replicas: o.Replicas, History: 1,
-	})
+	if err != nil {
+		return nil, err
+	}
+	if err := askLeader(ctx, js, o.Bucket); err != nil {
+		return nil, err
+	}
+	return js.KeyValue(ctx, o.Bucket)
+}
+
+// askLeader makes a bucket answer reads by its leader alone. As NATS makes a bucket, any server answers, also one whose answers
+// do not arrive because its machine is cut off in that direction: then each such read is lost, until the cut ends.
+func askLeader(ctx context.Context, js jetstream.JetStream, bucket string) error {
+	s, err := js.Stream(ctx, "KV_"+bucket)
+	if err != nil {
+		return err
+	}
+	c := s.CachedInfo().Config
+	if !c.AllowDirect {
+		return nil
+	}
+	c.AllowDirect = false
+	_, err = js.UpdateStream(ctx, c)
+	return err
 }
 
 // Close ends the connection.

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/nats-io/nats.go/jetstream"
+
 	"pmg/cluster/lease"
 	"pmg/cluster/lease/leasetest"
 	"pmg/internal/testkit/natstest"
@@ -35,7 +37,7 @@ func TestContract(t *testing.T) {
 	})
 }
 
-// So is one in a bucket of three, where a read may be answered by a server that is behind.
+// So is one in a bucket of three.
 func TestContractCluster(t *testing.T) {
 	testutil.Long(t)
 	all, n := natstest.StartCluster(t, "always"), 0
@@ -44,6 +46,35 @@ func TestContractCluster(t *testing.T) {
 		o := Options{Servers: natstest.URLs(all...), Connect: natstest.User(), Bucket: fmt.Sprint("B", n), Replicas: 3}
 		return opened(t, o).Cell("owner"), opened(t, o).Cell("owner")
 	})
+}
+
+// A bucket answers by its leader, also one that NATS has made otherwise.
+func TestLeaderAnswers(t *testing.T) {
+	server := natstest.New(t, "n1", "always", "").Start()
+	o := Options{Servers: natstest.URLs(server), Connect: natstest.User(), Bucket: "B", Replicas: 1}
+	b := opened(t, o)
+	js, err := jetstream.New(b.conn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		s, err := js.Stream(t.Context(), "KV_B")
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := s.CachedInfo().Config
+		if c.AllowDirect {
+			t.Fatal("any server answers")
+		}
+		c.AllowDirect = true
+		if _, err := js.UpdateStream(t.Context(), c); err != nil {
+			t.Fatal(err)
+		}
+		opened(t, o)
+	}
+	if _, version, err := b.Cell("owner").Read(t.Context()); version != 0 || err != nil {
+		t.Errorf("a cell without a value: %d, %v", version, err)
+	}
 }
 
 // All lists what stands below a prefix, and nothing else.

@@ -52,6 +52,9 @@ const mark = 0xE5
 
 const head = 1 + 4 + chacha20poly1305.NonceSizeX
 
+// Overhead is by how many octets an encrypted value is larger than the value.
+const Overhead = head + chacha20poly1305.Overhead
+
 // Is reports whether a value is encrypted.
 func Is(value []byte) bool { return len(value) >= head && value[0] == mark }
 

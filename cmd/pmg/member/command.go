@@ -151,26 +151,31 @@ message is sent twice. Its process ends with status 75, and a supervisor starts 
 }
 
 func drainCommand(load ask.Load) *cobra.Command {
-	var undo bool
+	var undo, force bool
 	cmd := on(load, &cobra.Command{
 		Use:   "drain NODE",
 		Short: "Keep the work away from a node, for instance while its machine is mended",
 		Long: `The node takes nothing over until --undo. If it owns the work, it hands that over. It goes on to
-follow, and the mark outlives its restarts.`,
+follow, and the mark outlives its restarts. The last node that can own the work is refused,
+because nothing would be accepted or sent any more.`,
 		Example: "  pmg cluster drain a\n  pmg cluster drain --undo a",
 		Args:    cobra.ExactArgs(1),
 	}, askTimeout, func(ctx context.Context, cmd *cobra.Command, op *cluster.Operator, args []string) error {
-		if err := op.Drain(ctx, args[0], !undo); err != nil {
-			return err
-		}
 		what := "takes nothing over until pmg cluster drain --undo"
+		var err error
 		if undo {
-			what = "may take the work over"
+			what, err = "may take the work over", op.Undrain(ctx, args[0])
+		} else {
+			err = op.Drain(ctx, args[0], force)
+		}
+		if err != nil {
+			return err
 		}
 		fmt.Fprintf(cmd.OutOrStdout(), "node %s %s\n", console.Plain(args[0]), what)
 		return nil
 	})
 	cmd.Flags().BoolVar(&undo, "undo", false, "let the node take the work over again")
+	cmd.Flags().BoolVar(&force, "force", false, "drain also the last node that can own the work")
 	return cmd
 }
 

@@ -122,15 +122,15 @@ func (j *Journal) advance(seq journal.Seq) error {
 // publish sends a record, in parts if necessary. The acknowledgement arrives on a subject below
 // inbox that ends with the number of the attempt.
 func (j *Journal) publish(attempt uint64, id journal.ID, record []byte) error {
-	size := min(j.limit, int(j.conn.MaxPayload())) - frameHead - headers
-	if size < minMessage-frameHead-headers {
+	size := min(j.limit, int(j.conn.MaxPayload())) - frameOctets - headers
+	if size < minMessage-frameOctets-headers {
 		return fmt.Errorf("the server takes messages of %d octets only", j.conn.MaxPayload())
 	}
 	f := frame{id: id, parts: max(1, (len(record)+size-1)/size)}
 	for ; f.part < f.parts; f.part++ {
 		n := min(size, len(record))
 		f.octets, record = record[:n], record[n:]
-		j.buf = appendFrame(j.buf[:0], &f) // the buffer can be reused, because published data is copied
+		j.buf = j.framer.append(j.buf[:0], &f) // the buffer can be reused, because published data is copied
 		m := &nats.Msg{Subject: j.name, Data: j.buf}
 		last := f.part == f.parts-1
 		if last {

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go/jetstream"
+
 	"pmg/internal/testkit/natstest"
 	"pmg/internal/testkit/testutil"
 	"pmg/store/journal"
@@ -33,6 +35,19 @@ func leaderOf(t *testing.T, j *Journal, all []*natstest.Server) *natstest.Server
 		return i >= 0
 	})
 	return leader
+}
+
+// caughtUp waits until all servers have what the leader has. When another one fails before, the stream stands still until one of
+// the two is back, as nats-server 2.15.2 does it.
+func caughtUp(t *testing.T, j *Journal) {
+	t.Helper()
+	eventually(t, "all servers have caught up", func() bool {
+		ctx, cancel := context.WithTimeout(context.Background(), usualWaits().ask)
+		defer cancel()
+		info, err := j.stream.Info(ctx)
+		return err == nil && info.Cluster != nil && info.Cluster.Leader != "" && !slices.ContainsFunc(
+			info.Cluster.Replicas, func(p *jetstream.PeerInfo) bool { return p.Offline || !p.Current })
+	})
 }
 
 // An appended record is one that was acknowledged.
@@ -103,6 +118,7 @@ func TestCluster(t *testing.T) {
 		before := journals[0].Status().Last
 		eventually(t, "records are appended by a new leader", func() bool { return journals[0].Status().Last > before+20 })
 		leader.Start()
+		caughtUp(t, follower)
 	}
 	close(stop)
 	appending.Wait()

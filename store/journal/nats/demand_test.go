@@ -13,6 +13,7 @@ import (
 
 	"pmg/internal/testkit/natstest"
 	"pmg/store/journal"
+	"pmg/store/seal"
 )
 
 // good is the configuration of a stream that is accepted.
@@ -114,25 +115,44 @@ func TestSmallMessages(t *testing.T) {
 	}
 }
 
+func sealerOf(t *testing.T, secrets ...string) *seal.Sealer {
+	t.Helper()
+	s, err := sealer(secrets)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
 // Each octet of a frame that changes is noticed.
 func TestFrame(t *testing.T) {
 	f := frame{part: 3, parts: 500, id: journal.ID{Node: 1, Run: 2, Number: 3}, octets: []byte("a record")}
-	b := appendFrame([]byte("before"), &f)[len("before"):]
-	if got, ok := readFrame(b); !ok || fmt.Sprint(got) != fmt.Sprint(f) {
-		t.Errorf("%v, %v", got, ok)
+	old, common := sealerOf(t, "old"), sealerOf(t, "new", "old")
+	r := framer{sealer: old}
+	b := r.append([]byte("before"), &f)[len("before"):]
+	for of, s := range map[string]*seal.Sealer{"old": old, "new and old": common} {
+		if got, ok := readFrame(s, b); !ok || fmt.Sprint(got) != fmt.Sprint(f) {
+			t.Errorf("%s: %v, %v", of, got, ok)
+		}
+	}
+	if got, ok := readFrame(sealerOf(t, "new"), b); ok {
+		t.Errorf("with another secret: %v", got)
+	}
+	if len(b) != len(f.octets)+frameOctets {
+		t.Errorf("%d octets", len(b))
 	}
 	for i := range b {
 		changed := slices.Clone(b)
 		changed[i]++
-		if got, ok := readFrame(changed); ok {
+		if got, ok := readFrame(old, changed); ok {
 			t.Errorf("octet %d is changed: %v", i, got)
 		}
-		if got, ok := readFrame(b[:i]); ok {
+		if got, ok := readFrame(old, b[:i]); ok {
 			t.Errorf("%d octets: %v", i, got)
 		}
 	}
 	for _, f := range []frame{{part: 0, parts: 0}, {part: 2, parts: 2}} {
-		if _, ok := readFrame(appendFrame(nil, &f)); ok {
+		if _, ok := readFrame(old, r.append(nil, &f)); ok {
 			t.Errorf("part %d of %d", f.part, f.parts)
 		}
 	}
@@ -150,22 +170,22 @@ func TestJoin(t *testing.T) {
 		{[]frame{part(one, 0, 3, "a"), part(one, 1, 3, "b"), part(one, 2, 3, "c"), part(two, 0, 1, "d")}, "abc d "},
 		{[]frame{part(one, 0, 3, "a"), part(one, 1, 3, "b"), part(two, 0, 1, "d")}, "d "},
 		{[]frame{part(one, 0, 3, "a"), part(one, 1, 3, "b"), part(one, 0, 2, "c"), part(one, 1, 2, "d")}, "cd "},
-		{[]frame{part(one, 0, 2, "a"), part(two, 0, 1, "b"), part(one, 1, 2, "c")}, "b damaged"},
-		{[]frame{part(one, 0, 2, "a"), part(two, 1, 2, "b")}, "damaged"},
-		{[]frame{part(one, 0, 2, "a"), part(one, 1, 3, "b")}, "damaged"},
-		{[]frame{part(one, 0, 3, "a"), part(one, 2, 3, "b")}, "damaged"},
-		{[]frame{part(one, 0, 2, "a"), part(one, 1, 2, "b"), part(one, 1, 2, "b")}, "ab damaged"},
-		{[]frame{part(one, 1, 2, "a")}, "damaged"},
+		{[]frame{part(one, 0, 2, "a"), part(two, 0, 1, "b"), part(one, 1, 2, "c")}, "b not "},
+		{[]frame{part(one, 0, 2, "a"), part(two, 1, 2, "b")}, "not "},
+		{[]frame{part(one, 0, 2, "a"), part(one, 1, 3, "b")}, "not "},
+		{[]frame{part(one, 0, 3, "a"), part(one, 2, 3, "b")}, "not "},
+		{[]frame{part(one, 0, 2, "a"), part(one, 1, 2, "b"), part(one, 1, 2, "b")}, "ab not "},
+		{[]frame{part(one, 1, 2, "a")}, "not "},
 	} {
 		var r reader
 		got := ""
 		for _, f := range c.of {
-			record, whole, why := r.join(&f)
+			record, whole, ok := r.join(&f)
 			if whole {
 				got += string(record) + " "
 			}
-			if why != "" {
-				got += "damaged"
+			if !ok {
+				got += "not "
 			}
 		}
 		if got != c.want {
@@ -174,10 +194,10 @@ func TestJoin(t *testing.T) {
 	}
 	var r reader
 	half := make([]byte, journal.MaxRecord/2+1)
-	if _, _, why := r.join(&frame{part: 0, parts: 2, octets: half}); why != "" {
-		t.Error(why)
+	if _, _, ok := r.join(&frame{part: 0, parts: 2, octets: half}); !ok {
+		t.Error("half of a record is no part")
 	}
-	if _, _, why := r.join(&frame{part: 1, parts: 2, octets: half}); why == "" {
+	if _, _, ok := r.join(&frame{part: 1, parts: 2, octets: half}); ok {
 		t.Error("a record is larger than it may be")
 	}
 }

@@ -184,13 +184,14 @@ func (r *reader) take(m jetstream.Msg) error {
 		return errOther
 	}
 	seq := journal.Seq(r.next)
-	f, ok := readFrame(m.Data())
-	if !ok {
-		return r.damaged(seq, "the message is not as it was appended")
+	var record []byte
+	whole := false
+	f, ok := readFrame(r.j.sealer, m.Data())
+	if ok {
+		record, whole, ok = r.join(&f)
 	}
-	record, whole, why := r.join(&f)
-	if why != "" {
-		return r.damaged(seq, why)
+	if !ok { // nobody's
+		record, whole, f.id = nil, true, journal.ID{}
 	}
 	if whole && uint64(seq) > r.after {
 		if r.final = r.f(seq, f.id, record); r.final != nil {
@@ -202,24 +203,25 @@ func (r *reader) take(m jetstream.Msg) error {
 }
 
 // join joins the parts of a record. A record whose last part does not follow was never
-// acknowledged, and is skipped. why is the reason if a part is wrong.
-func (r *reader) join(f *frame) (record []byte, whole bool, why string) {
+// acknowledged, and is skipped. ok is false if a part does not follow the one before: somebody has
+// published a copy of it.
+func (r *reader) join(f *frame) (record []byte, whole, ok bool) {
 	if f.part == 0 {
 		if r.last.parts, r.parts = 0, nil; f.parts == 1 {
-			return f.octets, true, ""
+			return f.octets, true, true
 		}
 	} else if f.id != r.last.id || f.parts != r.last.parts || f.part != r.last.part+1 {
-		return nil, false, fmt.Sprintf("part %d of %d of a record does not follow the one before", f.part+1, f.parts)
+		return nil, false, false
 	}
 	if len(r.parts)+len(f.octets) > journal.MaxRecord {
-		return nil, false, "a record is too large"
+		return nil, false, false
 	}
 	r.parts = append(r.parts, f.octets...)
 	if r.last = (frame{part: f.part, parts: f.parts, id: f.id}); f.part < f.parts-1 {
-		return nil, false, ""
+		return nil, false, true
 	}
 	record, r.last.parts, r.parts = r.parts, 0, nil
-	return record, true, ""
+	return record, true, true
 }
 
 func (r *reader) damaged(seq journal.Seq, why string) error {
@@ -273,7 +275,7 @@ func (j *Journal) whole(seq uint64) (uint64, error) {
 		}
 		return 0, err
 	}
-	if f, ok := readFrame(b); ok && f.part < f.parts-1 {
+	if f, ok := readFrame(j.sealer, b); ok && f.part < f.parts-1 {
 		seq -= min(seq, uint64(f.part)+1)
 	}
 	return seq, nil

@@ -1,22 +1,22 @@
 package nats
 
 import (
+	"crypto/hkdf"
+	"crypto/sha256"
 	"encoding/binary"
-	"hash/crc32"
 
 	"pmg/store/journal"
+	"pmg/store/seal"
 )
 
-// A frame is what one message of the stream has: a record, or a part of one that is larger than a message may be. All numbers are
-// big-endian.
+// A frame is what one message of the stream has: a record, or a part of one that is larger than a message may be. The message is
+// encrypted and authenticated by package seal, so that what nobody with the cluster's secret has appended is no frame. Inside,
+// all numbers are big-endian.
 //
-//	 0  checksum: CRC-32C of the octets from 4 to the end
-//	 4  version, a zero
-//	 6  number of the part, from 0
-//	 8  how many parts the record has
-//	10  two zeros
-//	12  node, run, number of its ID
-//	28  the record, or the part
+//	 0  number of the part, from 0
+//	 2  how many parts the record has
+//	 4  node, run, number of its ID
+//	20  the record, or the part
 type frame struct {
 	part, parts int
 	id          journal.ID
@@ -24,39 +24,60 @@ type frame struct {
 }
 
 const (
-	frameVersion = 1
-	frameHead    = 28
+	frameVersion = 2 // bound to each message: another version is no frame
+	frameHead    = 20
+	// frameOctets is by how much a message is larger than its record.
+	frameOctets = frameHead + seal.Overhead
 )
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
-// appendFrame appends the octets of a frame to b.
-func appendFrame(b []byte, f *frame) []byte {
-	at := len(b)
-	b = append(b, 0, 0, 0, 0, frameVersion, 0)
-	b = binary.BigEndian.AppendUint16(b, uint16(f.part))
-	b = binary.BigEndian.AppendUint16(b, uint16(f.parts))
-	b = append(b, 0, 0)
-	b = binary.BigEndian.AppendUint32(b, f.id.Node)
-	b = binary.BigEndian.AppendUint32(b, f.id.Run)
-	b = binary.BigEndian.AppendUint64(b, f.id.Number)
-	b = append(b, f.octets...)
-	binary.BigEndian.PutUint32(b[at:], crc32.Checksum(b[at+4:], castagnoli))
-	return b
+// sealer returns what encrypts with the first secret, and decrypts with all.
+func sealer(secrets []string) (*seal.Sealer, error) {
+	if len(secrets) == 0 {
+		return nil, refuse([]string{"no secret is given for its records"})
+	}
+	var keys [][]byte
+	for _, s := range secrets {
+		key, err := hkdf.Key(sha256.New, []byte(s), nil, "pmg journal of a cluster", sha256.Size)
+		if err != nil {
+			return nil, err
+		}
+		keys = append(keys, key)
+	}
+	return seal.New(keys)
 }
 
-// readFrame decodes a message. The frame's octets are a part of b. ok is false if the message is
-// not a valid frame.
-func readFrame(b []byte) (f frame, ok bool) {
-	if len(b) < frameHead || b[4] != frameVersion || binary.BigEndian.Uint32(b) != crc32.Checksum(b[4:], castagnoli) {
+// A framer makes messages of frames, and frames of messages.
+type framer struct {
+	sealer *seal.Sealer
+	plain  []byte // room for the frame that is being encrypted
+}
+
+// append appends the message of a frame to b.
+func (r *framer) append(b []byte, f *frame) []byte {
+	p := binary.BigEndian.AppendUint16(r.plain[:0], uint16(f.part))
+	p = binary.BigEndian.AppendUint16(p, uint16(f.parts))
+	p = binary.BigEndian.AppendUint32(p, f.id.Node)
+	p = binary.BigEndian.AppendUint32(p, f.id.Run)
+	p = binary.BigEndian.AppendUint64(p, f.id.Number)
+	r.plain = append(p, f.octets...)
+	return r.sealer.Append(b, frameVersion, r.plain)
+}
+
+// readFrame decrypts a message. ok is false if it is no frame: nobody with one of the secrets has made it.
+func readFrame(s *seal.Sealer, b []byte) (f frame, ok bool) {
+	if !seal.Is(b) {
+		return f, false
+	}
+	p, err := s.Open(frameVersion, b)
+	if err != nil || len(p) < frameHead {
 		return f, false
 	}
 	f = frame{
-		part: int(binary.BigEndian.Uint16(b[6:])), parts: int(binary.BigEndian.Uint16(b[8:])),
+		part: int(binary.BigEndian.Uint16(p)), parts: int(binary.BigEndian.Uint16(p[2:])),
 		id: journal.ID{
-			Node: binary.BigEndian.Uint32(b[12:]), Run: binary.BigEndian.Uint32(b[16:]), Number: binary.BigEndian.Uint64(b[20:]),
+			Node: binary.BigEndian.Uint32(p[4:]), Run: binary.BigEndian.Uint32(p[8:]), Number: binary.BigEndian.Uint64(p[12:]),
 		},
-		octets: b[frameHead:],
+		octets: p[frameHead:],
 	}
 	return f, f.part < f.parts
 }

@@ -9,6 +9,10 @@
 // run, is not above the last one of that run, and the reader drops it. The window of Nats-Msg-Id is not needed for that, and
 // is not used.
 //
+// Who may publish in the account of the stream may publish anything. So each message is authenticated, and what is not a frame
+// of a node with the secret stands for nothing: a reader passes over it. A lost frame is still noticed, because numbers of IDs
+// have no gaps.
+//
 // # Start reading
 //
 // frame.go (the octets), nats.go, append.go, follow.go, demand.go (what servers and stream must be like).
@@ -26,6 +30,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"pmg/store/journal"
+	"pmg/store/seal"
 )
 
 // Options are the parameters with which a journal is opened.
@@ -34,7 +39,10 @@ type Options struct {
 	Connect []nats.Option // options for the account that owns the stream: credentials, TLS; Open sets time limits and retries
 	// System are the options for the servers' system account. Open needs them unless Unsafe is set,
 	// because no other account may read whether the servers sync each append.
-	System    []nats.Option
+	System []nats.Option
+	// Secrets are what all nodes have in common: the first encrypts and authenticates records, all decrypt. A message in the stream that
+	// none of them fits is nobody's record.
+	Secrets   []string
 	Stream    string // the name of the stream, which is also its only subject
 	Replicas  int    // number of replicas, if Open creates the stream; 0: minReplicas
 	MaxOctets int64  // limit of the stream, if Open creates it; Append returns journal.ErrFull at the limit. 0: no limit
@@ -90,8 +98,10 @@ type Journal struct {
 	cancel context.CancelFunc
 	waits  *waits
 	slot   chan struct{} // has one element; the goroutine that has taken the element may append
+	sealer *seal.Sealer
 
-	appended uint64 // number of attempts so far; slot guards appended and buf
+	appended uint64 // number of attempts so far; slot guards appended, framer and buf
+	framer   framer
 	buf      []byte
 
 	mu     sync.Mutex
@@ -157,8 +167,12 @@ func use(ctx context.Context, conn *nats.Conn, o Options) (*Journal, error) {
 	if err := demand(ctx, conn, info, o); err != nil {
 		return nil, err
 	}
+	sealer, err := sealer(o.Secrets)
+	if err != nil {
+		return nil, err
+	}
 	j := &Journal{
-		stream: stream, name: o.Stream, made: info.Created, conn: conn, inbox: conn.NewInbox(), limit: maxMessage,
+		sealer: sealer, framer: framer{sealer: sealer}, stream: stream, name: o.Stream, made: info.Created, conn: conn, inbox: conn.NewInbox(), limit: maxMessage,
 		slot: make(chan struct{}, 1), waits: o.waits,
 		acked: journal.Seq(info.State.LastSeq), last: journal.Seq(info.State.LastSeq),
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -92,14 +94,59 @@ func TestDamage(t *testing.T) {
 	}
 	damage(t, server, "middle", remove(5), 5)
 	damage(t, server, "end", remove(10), 10)
-	damage(t, server, "foreign", func(ctx context.Context, _ jetstream.Stream) error {
-		_, err := admin(t, server).Publish(ctx, "foreign", []byte("something else"))
-		return err
-	}, 11)
-	damage(t, server, "part", func(ctx context.Context, _ jetstream.Stream) error {
-		_, err := admin(t, server).Publish(ctx, "part", appendFrame(nil, &frame{part: 1, parts: 2}))
-		return err
-	}, 11)
+}
+
+// What others publish on the stream's subject is nobody's record: text, records under another secret, copies of records and of
+// parts. Records before and behind it are read, also from any place on and by a node whose secret changes.
+func TestForeign(t *testing.T) {
+	t.Parallel()
+	server := natstest.New(t, "n1", "always", "").Start()
+	ctx, js := context.Background(), admin(t, server)
+	j := opened(t, alone("J", server))
+	appendAll(t, j, 1, 3) // places 1 to 3
+	strange := alone("J", server)
+	strange.Secrets = []string{"another"}
+	stranger := framer{sealer: sealerOf(t, "another")}
+	own := framer{sealer: j.sealer}
+	copied, err := j.message(2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range [][]byte{ // places 4 to 9
+		nil, []byte("junk"), stranger.append(nil, &frame{parts: 1, octets: []byte("a record")}), copied,
+		own.append(nil, &frame{part: 1, parts: 2, id: journal.ID{Number: 2}}), copied[:len(copied)-1],
+	} {
+		if _, err := js.Publish(ctx, "J", b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	next := alone("J", server)
+	next.Secrets = []string{"new", "common"}
+	after := opened(t, next)
+	appendAll(t, after, 10, 11)
+	next.Secrets = []string{"common", "new"}
+	all := opened(t, next)
+	const whole = "1 2 3 - - - 2 - - 10 11"
+	for place := range 11 {
+		got := ""
+		if err := all.Follow(journal.Seq(place), func(at journal.Seq, id journal.ID, record []byte) error {
+			if id == (journal.ID{}) {
+				got += " -"
+				return nil
+			}
+			got += fmt.Sprint(" ", id.Number)
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		want := strings.Fields(whole)[place:]
+		if got := strings.Fields(got); !slices.Equal(got, want) {
+			t.Errorf("after %d: %v, want %v", place, got, want)
+		}
+	}
+	if err := all.Trim(8); err != nil || all.Status().First != 9 {
+		t.Errorf("trimmed up to %d, %v", all.Status().First, err)
+	}
 }
 
 // What others have trimmed is no damage.

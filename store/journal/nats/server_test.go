@@ -17,7 +17,7 @@ func TestMain(m *testing.M) { testutil.NoLeaks(m) }
 
 // options are those for a stream on these servers.
 func options(stream string, all ...*natstest.Server) Options {
-	return Options{Servers: natstest.URLs(all...), Stream: stream, Connect: natstest.User(), System: natstest.System()}
+	return Options{Secrets: []string{"common"}, Servers: natstest.URLs(all...), Stream: stream, Connect: natstest.User(), System: natstest.System()}
 }
 
 // alone are options for one server, which is never safe. An acknowledgement is waited for as long as a slow disk takes, so that each

@@ -28,11 +28,13 @@ var ErrDeposed = errors.New("another node has taken the work over")
 // IDs of records itself. It does not trim; it only records which records the store does not need
 // any more.
 type Journal struct {
-	inner journal.Journal
-	node  uint32
-	moved atomic.Uint64 // the store does not need records up to this place
-	last  atomic.Uint64 // place of the last judged record
-	fault atomic.Pointer[error]
+	inner   journal.Journal
+	node    uint32
+	moved   atomic.Uint64 // the store does not need records up to this place
+	last    atomic.Uint64 // last judged place
+	foreign atomic.Uint64 // how many places had no record
+	place   atomic.Uint64 // the last one of these
+	fault   atomic.Pointer[error]
 
 	mu    sync.Mutex // held while a record is appended
 	fence journal.Fence
@@ -50,7 +52,7 @@ func (j *Journal) Seed(at journal.Seq, id journal.ID) {
 	j.last.Store(uint64(at))
 }
 
-// Judge judges the next record, and reports whether the record is valid.
+// Judge judges the next record, and reports whether the record is valid. A place without a record, with an empty ID, is not.
 func (j *Journal) Judge(at journal.Seq, id journal.ID) (bool, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -58,6 +60,12 @@ func (j *Journal) Judge(at journal.Seq, id journal.ID) (bool, error) {
 }
 
 func (j *Journal) judge(at journal.Seq, id journal.ID) (bool, error) {
+	if id == (journal.ID{}) {
+		j.place.Store(uint64(at))
+		j.foreign.Add(1)
+		j.last.Store(uint64(at))
+		return false, nil
+	}
 	before := j.fence
 	switch v := j.fence.Judge(id); v {
 	case journal.Forged:
@@ -71,7 +79,13 @@ func (j *Journal) judge(at journal.Seq, id journal.ID) (bool, error) {
 	}
 }
 
-// Last returns the place of the last record that was judged.
+// Foreign returns how many places had no record of a node, and the last one of them: what is there was published by somebody else,
+// or with another secret.
+func (j *Journal) Foreign() (n uint64, last journal.Seq) {
+	return j.foreign.Load(), journal.Seq(j.place.Load())
+}
+
+// Last returns the last place that was judged.
 func (j *Journal) Last() journal.Seq { return journal.Seq(j.last.Load()) }
 
 // Epoch returns the newest epoch that was judged.
