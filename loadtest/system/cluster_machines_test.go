@@ -15,30 +15,31 @@ import (
 	"pmg/internal/testkit/testutil"
 )
 
-// The addresses are those of docs/cluster.md, whose configurations are used as they stand there. The machines are namespaces below
+// What the machines have in common is made by pmg cluster setup, and used as it stands there. The machines are namespaces below
 // one that a test has for itself, which ends with all that is in it.
 const (
 	machinesKey = "PMG_TEST_MACHINES" // set within that namespace
 	hub         = 4                   // its number: the last of 10.0.0.254 is that of HAProxy, clients and SMSC
 	hubAddress  = "10.0.0.254"
+	// sharedAddress is the one that keepalived keeps.
+	sharedAddress = "10.0.0.100"
 )
 
-// machineConfig is what docs/cluster.md does not say.
+// machineConfig is what pmg cluster setup does not write.
 const machineConfig = `
 log: {format: json}
 pdulog: {enabled: false}
-admin: {address: "0.0.0.0:2780", tokens: [{name: test, hash: "sha256:%[3]s"}]}
 store: {dir: %[1]q, ballast: 0B}
 events: {dir: %[2]q, rotate_every: 0s}
 limits: {drain_timeout: 5s}
 accounts:
   - {system_id: one, password: secret}
   - {system_id: two, password: secret}
-  - {system_id: load, password: secret, webhook: %[4]q}
+  - {system_id: load, password: secret, webhook: %[3]q}
 connectors:
   - {name: clients, direction: in, address: "0.0.0.0:2775", window: 100}
   - {name: api, direction: in, protocol: http, address: "0.0.0.0:8080", throttle_pause: 1ms, retry: {temporary: [100ms, repeat]}}
-  - {name: operator, direction: out, address: %[5]q, instances: 2, window: 10, max_queue: 500, queue_wait: 60s,
+  - {name: operator, direction: out, address: %[4]q, instances: 2, window: 10, max_queue: 500, queue_wait: 60s,
      system_id: pmg, password: secret, reconnect_delay: 20ms}
 routes: [{to: operator}]
 `
@@ -48,6 +49,7 @@ type machines struct {
 	g       *clusterRig
 	servers []*natstest.Server
 	events  []string // their directories
+	setup   string   // directory with what pmg cluster setup has made
 }
 
 // inNamespace runs a test within a namespace for networks, mounts and processes of its own, as root, and reports whether this is
@@ -80,7 +82,7 @@ func inNamespace(t *testing.T, args ...string) bool {
 	t.Parallel()
 	command := append(own, os.Args[0], "-test.v", "-test.timeout", "0", "-test.run", "^"+t.Name()+"$")
 	cmd := exec.CommandContext(t.Context(), "unshare", append(command, args...)...)
-	cmd.Env = append(os.Environ(), machinesKey+"=1", "SYSTEM_PASSWORD=system", "PMG_PASSWORD=pmg", "PMG_NATS=pmg", "PMG_NATS_SYSTEM=system", process.ProgramKey+"="+program(t).Path)
+	cmd.Env = append(os.Environ(), machinesKey+"=1", process.ProgramKey+"="+program(t).Path)
 	out := &lines{log: t.Log}
 	cmd.Stdout, cmd.Stderr = out, out
 	if err := cmd.Run(); err != nil {
@@ -107,9 +109,11 @@ func shell(t *testing.T, commands string, args ...any) {
 
 // newMachines makes the networks, and starts the servers and the gateways.
 func newMachines(t *testing.T, times clusterTimes, smsc, webhook string) *machines {
-	text := documents.Read(t, root+"/docs/cluster.md")
-	nats, own := documented(t, text, "server_name: n1"), documented(t, text, "cluster:\n  node: a")
-	m := &machines{g: &clusterRig{t: t}}
+	m := &machines{g: &clusterRig{t: t}, setup: filepath.Join(t.TempDir(), "sms")}
+	if out, err := program(t).Run("cluster", "setup", m.setup,
+		"--nodes", "a=10.0.0.1,b=10.0.0.2,c=10.0.0.3", "--shared", sharedAddress); err != nil {
+		t.Fatalf("pmg cluster setup: %v: %s", err, out)
+	}
 	for i := 1; i <= 3; i++ {
 		shell(t, `ip netns add m%[1]d
 			ip link add m%[1]d type veth peer name eth0 netns m%[1]d
@@ -118,40 +122,28 @@ func newMachines(t *testing.T, times clusterTimes, smsc, webhook string) *machin
 			ip -n m%[1]d link set eth0 up
 			ip -n m%[1]d link set lo up`, i)
 		within := []string{"ip", "netns", "exec", fmt.Sprintf("m%d", i)}
-		name := fmt.Sprintf("n%d", i)
+		name := string(rune('a' + i - 1))
 		m.servers = append(m.servers, natstest.NewWithin(t, within, name, fmt.Sprintf("10.0.0.%d:4222", i), func(dir string) string {
-			return strings.NewReplacer("server_name: n1", "server_name: "+name, "listen: 10.0.0.1:", fmt.Sprintf("listen: 10.0.0.%d:", i),
-				"/var/lib/nats", dir).Replace(nats) + "lame_duck_grace_period: 1s\n"
+			return m.made(name+"/nats/nats-server.conf", "/etc/nats/", m.setup+"/"+name+"/nats/", "/var/lib/nats", dir) + "lame_duck_grace_period: 1s\n"
 		}))
 		dir := t.TempDir()
 		m.events = append(m.events, dir+"/events")
 		n := &m.g.nodes[i-1]
 		n.within = within
-		n.file = process.WriteConfig(t, fmt.Sprintf(machineConfig, dir+"/store", m.events[i-1], strings.Repeat("0", 64), webhook, smsc)+
-			strings.Replace(own, "node: a", "node: "+[]string{"a", "b", "c"}[i-1], 1)+
-			fmt.Sprintf("  lease: %s\n  dead: %s\n  keep: 2m\n", times.lease, times.dead))
+		n.file = process.WriteConfig(t, fmt.Sprintf(machineConfig, dir+"/store", m.events[i-1], webhook, smsc)+
+			m.made(name+"/pmg/cluster.yaml", "/etc/pmg/cluster/", m.setup+"/"+name+"/pmg/",
+				"\ncluster:\n", fmt.Sprintf("\ncluster:\n  lease: %s\n  dead: %s\n  keep: 2m\n", times.lease, times.dead)))
 	}
 	for _, s := range m.servers {
 		s.Start()
 	}
-	m.balance(documented(t, text, "# haproxy.cfg"))
+	m.balance(m.made("haproxy.cfg", "/etc/haproxy/", m.setup+"/"))
 	return m
 }
 
-// documented returns the block of a page that begins with a text, without its indentation.
-func documented(t *testing.T, page, begins string) string {
-	t.Helper()
-	all := strings.Split(page, "```")
-	for i := 1; i < len(all); i += 2 {
-		block := strings.TrimLeft(all[i], "\n")
-		indent := block[:len(block)-len(strings.TrimLeft(block, " "))]
-		block = strings.TrimPrefix(strings.ReplaceAll("\n"+block, "\n"+indent, "\n"), "\n")
-		if strings.HasPrefix(block, begins) {
-			return strings.TrimRight(block, " ")
-		}
-	}
-	t.Fatalf("docs/cluster.md has no block that begins with %q", begins)
-	return ""
+// made returns a file of pmg cluster setup, with other paths.
+func (m *machines) made(name string, paths ...string) string {
+	return strings.NewReplacer(paths...).Replace(documents.Read(m.g.t, filepath.Join(m.setup, name)))
 }
 
 // balance starts HAProxy.

@@ -3,7 +3,6 @@ package system
 import (
 	"flag"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -12,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"pmg/internal/testkit/documents"
 	"pmg/internal/testkit/natstest"
 	"pmg/internal/testkit/process"
 	"pmg/internal/testkit/testutil"
@@ -148,7 +146,7 @@ func (u *upgrade) restart(s *natstest.Server) {
 	u.g.t.Logf("server %s ended after %v", s.Name, took.Round(time.Millisecond))
 }
 
-// The address that keepalived keeps, configured as docs/cluster.md says, follows the owner: clients that know no other one arrive at the
+// The address that keepalived keeps, configured by pmg cluster setup, follows the owner: clients that know no other one arrive at the
 // next owner.
 func TestClusterAddress(t *testing.T) {
 	if _, err := exec.LookPath("keepalived"); err != nil {
@@ -160,16 +158,13 @@ func TestClusterAddress(t *testing.T) {
 	x := startTraffic(t, hubAddress)
 	m := newMachines(t, clusterTimes{10 * time.Second, 12 * time.Second}, x.sink.Addr(), x.hook.URL)
 	dir := t.TempDir()
-	file := filepath.Join(dir, "keepalived.conf")
-	if err := os.WriteFile(file, []byte(documented(t, documents.Read(t, root+"/docs/cluster.md"), "# keepalived.conf")), 0o600); err != nil {
-		t.Fatal(err)
-	}
 	for i := range m.g.nodes {
 		name := filepath.Join(dir, fmt.Sprint(i))
 		m.starts(exec.Command("ip", "netns", "exec", fmt.Sprintf("m%d", i+1),
-			"keepalived", "--dont-fork", "--log-console", "--vrrp", "-f", file, "-p", name+".pid", "-r", name+".vrrp"))
+			"keepalived", "--dont-fork", "--log-console", "--vrrp",
+			"-f", fmt.Sprintf("%s/%c/keepalived.conf", m.setup, 'a'+i), "-p", name+".pid", "-r", name+".vrrp"))
 	}
-	x.submits("10.0.0.100:2775", "10.0.0.100:8080")
+	x.submits(sharedAddress+":2775", sharedAddress+":8080")
 	x.flows(m.g)
 	u := &upgrade{machines: m, x: x}
 	for range 2 {
