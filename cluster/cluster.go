@@ -48,6 +48,7 @@ type Options struct {
 	Config    string          // hash of the configuration that all nodes must share
 	Version   string          // version of the program
 	Log       zerolog.Logger
+	Failed    func(error) // called with the reason after each attempt to use the servers that has failed; nil: it is not called
 }
 
 // Bucket returns the name of the bucket that belongs to a stream.
@@ -68,6 +69,7 @@ type Node struct {
 	follows context.CancelFunc
 	stopped chan struct{} // closed when the node does not follow the journal any more
 	handing chan string   // receives the node to which an operator wants to move the work; "": any node
+	run     int64         // see report.State
 	first   uint64        // place of the last record of the journal at the start
 	working atomic.Bool   // the gateway uses the store
 	config  atomic.Pointer[string]
@@ -85,7 +87,7 @@ func Open(ctx context.Context, o Options) (*Node, error) {
 	if err := o.Lease.Check(); err != nil {
 		return nil, fmt.Errorf("cannot take part in the cluster: %w", err)
 	}
-	n := &Node{o: o, stopped: make(chan struct{}), handing: make(chan string, 1)}
+	n := &Node{o: o, run: time.Now().UnixNano(), stopped: make(chan struct{}), handing: make(chan string, 1)}
 	n.config.Store(&o.Config)
 	n.reason.Store(&reason{report.Reading, stillReading})
 	n.seen.Store(&[]State{})
@@ -108,13 +110,13 @@ func (n *Node) open(ctx context.Context) (err error) {
 	o := &n.o
 	if n.journal, err = nats.Open(ctx, nats.Options{
 		Servers: o.Servers, Connect: o.Connect, System: o.System, Secrets: o.Secrets, Stream: o.Stream, Replicas: o.Replicas,
-		MaxOctets: o.MaxOctets, Unsafe: o.Unsafe,
+		MaxOctets: o.MaxOctets, Unsafe: o.Unsafe, Failed: o.Failed,
 	}); err != nil {
 		return err
 	}
 	n.first = uint64(n.journal.Status().Last)
 	if n.bucket, err = cells.Open(ctx, cells.Options{
-		Servers: o.Servers, Connect: o.Connect, Bucket: Bucket(o.Stream), Replicas: max(o.Replicas, 1),
+		Servers: o.Servers, Connect: o.Connect, Bucket: Bucket(o.Stream), Replicas: max(o.Replicas, 1), Failed: o.Failed,
 	}); err != nil {
 		return err
 	}

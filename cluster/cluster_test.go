@@ -120,6 +120,16 @@ func TestTakeOver(t *testing.T) {
 	if r := a.Report(); r.Figures.Owner || r.Epoch != 2 || r.Owner != "b" || r.Heartbeat > testutil.Patience.Seconds() {
 		t.Errorf("node a knows %+v", r)
 	}
+	twin := started(t, options(server, "a", vfs.NewMem())) // by mistake
+	select {
+	case <-twin.Done():
+	case <-time.After(testutil.Patience):
+		t.Error("a second process of one name takes part")
+	}
+	closed(t, twin)
+	if err := a.Err(); err != nil {
+		t.Errorf("the first process of that name has ended: %v", err)
+	}
 	b.end(errClosed) // nobody renews the lease
 	works(t, a, 3)
 	c := started(t, options(server, "c", disks[2]))

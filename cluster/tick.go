@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strconv"
 	"time"
@@ -45,11 +46,12 @@ func (n *Node) tick() {
 	every := time.NewTicker(tickEvery)
 	defer every.Stop()
 	t := trimmer{keep: n.o.Keep}
-	failed := false
+	failed, published := false, false
 	var f foreign
 	for {
 		f.tell(n, time.Now())
-		err := n.tickOnce(&t)
+		err := n.tickOnce(&t, published)
+		published = published || err == nil
 		if err != nil && !failed && n.ctx.Err() == nil {
 			n.o.Log.Warn().Err(err).Msg("cluster: the nodes do not see each other's state until the NATS servers answer")
 		}
@@ -81,7 +83,8 @@ func (f *foreign) tell(n *Node, now time.Time) {
 	}
 }
 
-func (n *Node) tickOnce(t *trimmer) error {
+// tickOnce does what is due. published is true if this process has published its state before.
+func (n *Node) tickOnce(t *trimmer, published bool) error {
 	ctx, cancel := context.WithTimeout(n.ctx, tickWait)
 	defer cancel()
 	values, err := n.bucket.All(ctx, nodePrefix)
@@ -90,6 +93,10 @@ func (n *Node) tickOnce(t *trimmer) error {
 	}
 	all := states(values)
 	n.seen.Store(&all)
+	if published && hasElder(all, n.o.Node, n.run) {
+		n.end(fmt.Errorf("another process takes part as node %s: give each node a name of its own (cluster.node)", n.o.Node))
+		return nil
+	}
 	drained, _, err := n.bucket.Cell(drainCell + n.o.Node).Read(ctx)
 	if err != nil {
 		return err
@@ -116,11 +123,16 @@ func (n *Node) tickOnce(t *trimmer) error {
 	return n.bucket.Put(ctx, nodePrefix+n.o.Node, own)
 }
 
+// hasElder reports whether a process that began earlier than run publishes states as the same node.
+func hasElder(all []State, node string, run int64) bool {
+	return slices.ContainsFunc(all, func(s State) bool { return s.Node == node && s.Run < run })
+}
+
 // State returns the state that this node publishes.
 func (n *Node) State() State {
 	s := n.holder.Status()
 	return State{
-		Node: n.o.Node, Version: n.o.Version, State: s.State.String(), Epoch: s.Epoch, Reason: n.reason.Load().why,
+		Node: n.o.Node, Run: n.run, Version: n.o.Version, State: s.State.String(), Epoch: s.Epoch, Reason: n.reason.Load().why,
 		Applied: uint64(n.shared.Last()), Moved: uint64(n.shared.Moved()), Config: *n.config.Load(), At: time.Now(),
 		Sum: *n.sum.Load(),
 	}

@@ -113,3 +113,13 @@ func TestCanDoWithout(t *testing.T) {
 		}
 	}
 }
+
+// Of two processes with one name the younger one gives way.
+func TestHasElder(t *testing.T) {
+	all := []State{{Node: "a", Run: 5}, {Node: "b", Run: 1}}
+	for run, want := range map[int64]bool{4: false, 5: false, 6: true} {
+		if got := hasElder(all, "a", run); got != want {
+			t.Errorf("run %d: %v", run, got)
+		}
+	}
+}

@@ -11,6 +11,7 @@ import (
 // A State is the state that a node publishes about once a second.
 type State struct {
 	Node    string    `json:"node"`
+	Run     int64     `json:"run"` // when the process began to take part, in nanoseconds since 1970 by its clock
 	Version string    `json:"version"`
 	State   string    `json:"state"`
 	Epoch   uint64    `json:"epoch"`

@@ -24,6 +24,7 @@ type faulty struct {
 	x      *traffic
 	random *rand.Rand
 	seen   map[string]*faultCount
+	cuts   int // of outlast
 }
 
 // A faultCount is what was seen of one kind of fault.
@@ -48,6 +49,7 @@ var faultKinds = []struct {
 	{"SIGTERM", (*faulty).handOver},
 	{"machine of the owner killed", (*faulty).killMachine},
 	{"owner partitioned", (*faulty).partitionOwner},
+	{"owner cut off for good", (*faulty).outlast},
 	{"standby partitioned", (*faulty).partitionStandby},
 	{"engine killed", (*faulty).killEngine},
 	{"all engines killed", (*faulty).killEngines},
@@ -186,14 +188,23 @@ func (f *faulty) partitionStandby(owner int) {
 // partition cuts a machine from the others, in one direction or in both, and from clients and SMSC as well or not. It is whole again
 // when another node has taken over, or after a while.
 func (f *faulty) partition(machine, owner int) {
+	directions := f.random.IntN(3)
+	f.apart(machine, owner, directions != 0, directions != 1, time.Duration(f.random.Int64N(int64(2**machineLease))))
+}
+
+// outlast cuts the owner's machine from the others until another node has taken over, which it must. Directions follow each other.
+func (f *faulty) outlast(owner int) {
+	f.cuts++
 	p := f.g.nodes[owner-1].p
-	in, out, all := true, true, f.random.IntN(2) == 0
-	switch f.random.IntN(3) {
-	case 0:
-		in = false
-	case 1:
-		out = false
+	f.apart(owner, owner, f.cuts%3 != 0, f.cuts%3 != 1, 6**machineLease)
+	if f.g.nodes[owner-1].p == p && f.g.nodes[owner-1].serves() {
+		f.g.t.Error("no other node has taken over")
 	}
+}
+
+// apart cuts a machine from the others, in these directions, until another node has taken over or the time is over.
+func (f *faulty) apart(machine, owner int, in, out bool, longest time.Duration) {
+	p, all := f.g.nodes[owner-1].p, f.random.IntN(2) == 0
 	f.g.t.Logf("partition of machine %d: what leaves %t, what comes %t, also clients and SMSC %t", machine, out, in, all)
 	for _, change := range []func(from, to int){f.cut, f.heal} {
 		for other := 1; other <= hub; other++ {
@@ -207,7 +218,7 @@ func (f *faulty) partition(machine, owner int) {
 				change(other, machine)
 			}
 		}
-		end := time.Now().Add(time.Duration(f.random.Int64N(int64(2 * *machineLease))))
+		end := time.Now().Add(longest)
 		for moved := false; !moved && time.Now().Before(end); {
 			f.afterwards(10 * time.Millisecond)
 			for i := range f.g.nodes {

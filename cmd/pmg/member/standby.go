@@ -31,7 +31,8 @@ type Standby struct {
 	Opened  map[string][]sock.Listening // listening sockets, by name of the connector; those of operators are AdminSocket
 	Version string
 
-	node atomic.Pointer[cluster.Node] // nil: the servers have not answered yet
+	node    atomic.Pointer[cluster.Node] // nil: the servers cannot be used yet
+	trouble atomic.Pointer[string]       // why not, as far as is known
 }
 
 // AdminSocket is the name of the sockets for admin.address among those of connectors. No connector can have this name.
@@ -90,7 +91,7 @@ func (w *Standby) takeOver(ctx context.Context, cancel context.CancelCauseFunc) 
 	if err != nil {
 		return nil, err
 	}
-	o.Version = w.Version
+	o.Version, o.Failed = w.Version, w.failed
 	if m.node, err = cluster.Open(ctx, o); err != nil {
 		return nil, err
 	}
@@ -102,6 +103,14 @@ func (w *Standby) takeOver(ctx context.Context, cancel context.CancelCauseFunc) 
 	}
 	w.Log.Info().Uint64("epoch", epoch).Msg("this node owns the work of the cluster")
 	return m, nil
+}
+
+// failed remembers why the servers cannot be used, and logs each other reason.
+func (w *Standby) failed(err error) {
+	why := err.Error()
+	if before := w.trouble.Swap(&why); before == nil || *before != why {
+		w.Log.Warn().Err(err).Msg("cannot use the servers of the cluster yet")
+	}
 }
 
 // obey reloads the configuration at each SIGHUP, and ends standing by at another signal.
@@ -215,6 +224,10 @@ func (w *Standby) state() (any, string) {
 	n := w.node.Load()
 	if n == nil {
 		s := cluster.State{Node: w.Config.Cluster.Node, State: "connecting"}
+		if why := w.trouble.Load(); why != nil {
+			s.Reason = "it cannot use the servers of the cluster yet: " + *why
+			return s, "this node stands by: " + s.Reason
+		}
 		return s, "this node stands by: the servers of the cluster do not answer yet"
 	}
 	s, line := n.State(), "this node stands by, and no node owns the work"

@@ -96,6 +96,27 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// An attempt that fails and is repeated says why.
+func TestFailed(t *testing.T) {
+	t.Parallel()
+	server := natstest.New(t, "n1", "always", "").Start()
+	server.Accepts()
+	o := alone("J", server)
+	ctx, cancel := context.WithCancel(context.Background())
+	var why []error
+	o.Replicas, o.Failed = 3, func(err error) {
+		if why = append(why, err); len(why) == 2 {
+			cancel()
+		}
+	}
+	if j, err := Open(ctx, o); err == nil {
+		t.Fatalf("a stream of three servers is at one: %v", j.Close())
+	}
+	if len(why) < 2 || !strings.Contains(why[1].Error(), "replicas") {
+		t.Errorf("%v", why)
+	}
+}
+
 // The smallest messages that are accepted take the largest record.
 func TestSmallMessages(t *testing.T) {
 	t.Parallel()

@@ -47,6 +47,8 @@ type Options struct {
 	Replicas  int    // number of replicas, if Open creates the stream; 0: minReplicas
 	MaxOctets int64  // limit of the stream, if Open creates it; Append returns journal.ErrFull at the limit. 0: no limit
 	Unsafe    bool   // also accepts servers and a stream that may lose appended records
+	// Failed is called with the reason after each attempt of Open that has failed and is repeated; nil: it is not called.
+	Failed func(error)
 
 	waits *waits // changed by tests only
 }
@@ -128,6 +130,9 @@ func Open(ctx context.Context, o Options) (*Journal, error) {
 		j, err := open(ctx, o)
 		if err == nil {
 			return j, nil
+		}
+		if o.Failed != nil {
+			o.Failed(err)
 		}
 		if !errors.Is(err, ErrRefused) && rest(ctx) {
 			continue
