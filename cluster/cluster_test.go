@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"testing"
@@ -146,6 +147,52 @@ func TestTakeOver(t *testing.T) {
 	}
 	closed(t, a)
 	closed(t, c)
+}
+
+// The store of a gateway that was alone is that of a new cluster, at each of its nodes, and of no other one.
+func TestAdopt(t *testing.T) {
+	testutil.Long(t)
+	t.Parallel()
+	server := natstest.New(t, "n1", "always", "").Start()
+	fs := vfs.NewMem()
+	s, err := store.Open("alone", store.Options{FS: fs, Log: zerolog.Nop()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for id := range uint64(5000) {
+		b := batchOf(id + 1)
+		if id%2 == 0 {
+			b.Delete(id+1, 100)
+			b.Note(store.KindBalance, fmt.Append(nil, id), []byte("12.5"), store.Forever)
+			b.Event(id+1, []byte("event"))
+		}
+		if err := s.Commit(b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	last := int64(0)
+	if err := Adopt(t.Context(), options(server, "a", fs), "alone", func(n int64) { last = n }); err != nil || last < 5000 {
+		t.Fatalf("%d operations, %v", last, err)
+	}
+	a, b := started(t, options(server, "a", fs)), started(t, options(server, "b", vfs.NewMem()))
+	works(t, a, 6000)
+	has(t, b, 6000)
+	has(t, b, 2)
+	sameSums(t, a, b)
+	if v, ok, err := a.Store().Lookup(store.KindBalance, []byte("4998")); !ok || string(v) != "12.5" || err != nil {
+		t.Errorf("a balance is %q, %t, %v", v, ok, err)
+	}
+	if err := a.Store().Close(); err != nil {
+		t.Error(err)
+	}
+	closed(t, a)
+	closed(t, b)
+	if err := Adopt(t.Context(), options(server, "c", vfs.NewMem()), "alone", func(int64) {}); !errors.Is(err, ErrUsed) {
+		t.Errorf("a cluster that works adopts a store: %v", err)
+	}
 }
 
 func batchOf(id uint64) *store.Batch {

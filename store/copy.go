@@ -139,8 +139,10 @@ func EmptyRecord() []byte {
 
 // Sum reads the whole store, and returns a hash of it and the place of the last record that the
 // store has.
-func (c *Copy) Sum() (at journal.Seq, sum string, err error) {
-	at, view, err := c.view()
+func (c *Copy) Sum() (at journal.Seq, sum string, err error) { return c.disk.sum() }
+
+func (s *durable) sum() (at journal.Seq, sum string, err error) {
+	at, view, err := s.view()
 	if err != nil {
 		return 0, "", err
 	}
@@ -157,7 +159,7 @@ func (c *Copy) Sum() (at journal.Seq, sum string, err error) {
 		}
 	}
 	for _, kind := range []byte{keyEvent, keyMessage, keyState} {
-		if err := c.addSums(h, view.Reader(), kind); err != nil {
+		if err := s.addSums(h, view.Reader(), kind); err != nil {
 			return 0, "", err
 		}
 	}
@@ -165,31 +167,31 @@ func (c *Copy) Sum() (at journal.Seq, sum string, err error) {
 }
 
 // view returns the store at one moment, and the place of the last record that it has.
-func (c *Copy) view() (journal.Seq, *notes.View, error) {
-	w := c.disk.writer
+func (s *durable) view() (journal.Seq, *notes.View, error) {
+	w := s.writer
 	w.writing.Lock()
 	defer w.writing.Unlock()
 	if err := w.ask(request{move: everything}); err != nil {
 		return 0, nil, err
 	}
-	return c.disk.summary.get().applied, c.disk.reader.notes.View(), nil
+	return s.summary.get().applied, s.reader.notes.View(), nil
 }
 
 // addSums adds the keys and values of a kind to the hash.
-func (c *Copy) addSums(h hash.Hash, from pebble.Reader, kind byte) error {
+func (s *durable) addSums(h hash.Hash, from pebble.Reader, kind byte) error {
 	it, err := from.NewIter(&pebble.IterOptions{LowerBound: []byte{kind}, UpperBound: []byte{kind + 1}})
 	if err != nil {
-		return c.disk.monitor.readError(err)
+		return s.monitor.readError(err)
 	}
 	defer it.Close()
 	for ok := it.First(); ok; ok = it.Next() {
 		value, err := it.ValueAndErr()
 		if err != nil {
-			return c.disk.monitor.readError(err)
+			return s.monitor.readError(err)
 		}
 		addSum(h, it.Key(), value)
 	}
-	return c.disk.monitor.readError(it.Error())
+	return s.monitor.readError(it.Error())
 }
 
 // addSum adds a key and its value to the hash.

@@ -26,6 +26,7 @@ var elsewhere = map[string]string{
 	"PMGClusterCannotTakeOver": "the same",
 	"PMGClusterBehind":         "the same",
 	"PMGClusterChanges":        "the process of an owner ends with each of them",
+	"PMGClusterForeign":        "the log of each node that stands by says so",
 	"PMGClusterAlone":          "the page Cluster and pmg cluster status show it, with the reason of each node",
 }
 

@@ -38,7 +38,7 @@ they work on any node, also while a gateway is stopped. docs/cluster.md has the 
 		Example: "  pmg cluster setup sms --nodes a=10.0.0.1,b=10.0.0.2,c=10.0.0.3\n  pmg cluster status\n  pmg cluster move b",
 	}
 	cmd.AddCommand(
-		setupCommand(), statusCommand(load), moveCommand(load), drainCommand(load), checkCommand(load), forgetCommand(load),
+		setupCommand(), adoptCommand(load), statusCommand(load), moveCommand(load), drainCommand(load), checkCommand(load), forgetCommand(load),
 	)
 	return cmd
 }
