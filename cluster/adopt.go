@@ -11,9 +11,10 @@ import (
 // ErrUsed is the error of Adopt if the stream has records already.
 var ErrUsed = errors.New("the stream of the journal has records already")
 
-// Adopt makes the store of a gateway without a cluster, in the directory from, the first contents of a new cluster: a node with an
-// empty copy takes the work over, commits everything that the store has, and hands the work over. The store stays as it is. adopted
-// is called with the number of operations that are committed so far. No other node may run.
+// Adopt makes the store of a gateway without a cluster, in the directory from, the first contents of a
+// new cluster: a node with an empty copy takes the work over, commits everything that the store has,
+// and hands the work over. The store stays as it is. adopted is called with the number of operations
+// that are committed so far. No other node may run.
 func Adopt(ctx context.Context, o Options, from string, adopted func(operations int64)) error {
 	n, err := Open(ctx, o)
 	if err != nil {

@@ -177,8 +177,9 @@ func TestAdopt(t *testing.T) {
 	if err := Adopt(t.Context(), options(server, "a", fs), "alone", func(n int64) { last = n }); err != nil || last < 5000 {
 		t.Fatalf("%d operations, %v", last, err)
 	}
-	a, b := started(t, options(server, "a", fs)), started(t, options(server, "b", vfs.NewMem()))
+	a := started(t, options(server, "a", fs))
 	works(t, a, 6000)
+	b := started(t, options(server, "b", vfs.NewMem()))
 	has(t, b, 6000)
 	has(t, b, 2)
 	sameSums(t, a, b)

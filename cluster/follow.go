@@ -26,8 +26,8 @@ func (n *Node) follow(ctx context.Context) {
 		if !known {
 			known = true
 			if at == from && id == (journal.ID{}) {
-				return fmt.Errorf("the record at %d, the last one that the store has, cannot be read with cluster.secret, nor with "+
-					"old_secret: give the secret that the other nodes have", from)
+				return fmt.Errorf("the record at %d, the last one that the store has, cannot be read with cluster.secret, nor "+
+					"with old_secret: give the secret that the other nodes have", from)
 			}
 			n.shared.Seed(at, id)
 			if at != from {

@@ -129,7 +129,7 @@ func canDoWithout(all []State, node string, now time.Time) bool {
 	return slices.ContainsFunc(all, func(s State) bool { return s.MayTakeOver(node, now) })
 }
 
-// Undrain lets a node own the work again.
+// Undrain sets that a node may own the work again.
 func (o *Operator) Undrain(ctx context.Context, node string) error {
 	if _, err := o.known(ctx, node); err != nil {
 		return err

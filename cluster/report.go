@@ -19,8 +19,8 @@ func (n *Node) Report() *report.Report {
 	}
 	foreign, _ := n.shared.Foreign()
 	f := report.Figures{
-		Owner: s.State == lease.Owner && n.Holds(), Epoch: s.Epoch, Record: own.Applied, Foreign: foreign, Heartbeat: n.holder.Quiet().Seconds(),
-		Unfit: n.reason.Load().kind,
+		Owner: s.State == lease.Owner && n.Holds(), Epoch: s.Epoch, Record: own.Applied, Foreign: foreign,
+		Heartbeat: n.holder.Quiet().Seconds(), Unfit: n.reason.Load().kind,
 	}
 	rows, ready := report.Rows(all, s.Owner, now)
 	for i := range rows {

@@ -77,8 +77,8 @@ const foreignEvery = time.Minute
 func (f *foreign) tell(n *Node, now time.Time) {
 	if all, last := n.shared.Foreign(); all != f.told && now.Sub(f.at) >= foreignEvery {
 		n.o.Log.Warn().Uint64("messages", all-f.told).Uint64("last_at", uint64(last)).Msg(
-			"cluster: the stream has messages that no node with cluster.secret has appended: they are passed over, and somebody " +
-				"who reaches the servers of NATS publishes them")
+			"cluster: the stream has messages that no node with cluster.secret has appended: they are passed over, and " +
+				"somebody who reaches the servers of NATS publishes them")
 		f.told, f.at = all, now
 	}
 }

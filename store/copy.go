@@ -42,6 +42,9 @@ func OpenCopy(dir string, o Options) (*Copy, error) {
 // originName is the file that names the journal of which a store is a copy.
 const originName = "origin"
 
+// errOrigin is the error of a store that is not what its options say. It is not damaged.
+var errOrigin = errors.New("it belongs elsewhere")
+
 // checkOrigin returns an error if the store does not match its options: it must be a copy of the
 // journal with this origin, or no copy if origin is empty. A store that has never stored anything
 // becomes a copy.
@@ -51,14 +54,17 @@ func (s *durable) checkOrigin(origin string) error {
 	case err == nil && written == origin, origin == "" && errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err == nil && origin == "":
-		return fmt.Errorf("it is a copy of the journal of a cluster (%s): start the gateway with the section cluster, or remove "+
-			"the file %s to go on without it, with what this copy has", written, originName)
+		return fmt.Errorf("%w: it is a copy of the journal of a cluster (%s). Start the gateway with the section cluster, or "+
+			"remove the file %s to go on without it, with what this copy has", errOrigin, written, originName)
 	case err == nil:
-		return fmt.Errorf("it is a copy of another journal (%s, not %s): give the cluster another store.dir", written, origin)
+		return fmt.Errorf(
+			"%w: it is a copy of another journal (%s, not %s). Give the cluster another store.dir", errOrigin, written, origin,
+		)
 	case !errors.Is(err, fs.ErrNotExist):
 		return err
 	case m.applied != 0 || m.last != 0:
-		return errors.New("a gateway without a cluster has stored messages in it: give the cluster an empty store.dir")
+		return fmt.Errorf("%w: a gateway without a cluster has stored messages in it. A new cluster can take it in "+
+			"(pmg cluster adopt); a node of one that works needs an empty store.dir", errOrigin)
 	}
 	return writeOrigin(s.guard.others, s.monitor.dir, origin)
 }
@@ -139,10 +145,11 @@ func EmptyRecord() []byte {
 
 // Sum reads the whole store, and returns a hash of it and the place of the last record that the
 // store has.
-func (c *Copy) Sum() (at journal.Seq, sum string, err error) { return c.disk.sum() }
+func (c *Copy) Sum() (at journal.Seq, sum string, err error) { return sumOf(c.disk) }
 
-func (s *durable) sum() (at journal.Seq, sum string, err error) {
-	at, view, err := s.view()
+// sumOf reads the whole store, and returns what Sum does.
+func sumOf(s *durable) (at journal.Seq, sum string, err error) {
+	at, view, err := viewOf(s)
 	if err != nil {
 		return 0, "", err
 	}
@@ -159,15 +166,15 @@ func (s *durable) sum() (at journal.Seq, sum string, err error) {
 		}
 	}
 	for _, kind := range []byte{keyEvent, keyMessage, keyState} {
-		if err := s.addSums(h, view.Reader(), kind); err != nil {
+		if err := addSums(s, h, view.Reader(), kind); err != nil {
 			return 0, "", err
 		}
 	}
 	return at, hex.EncodeToString(h.Sum(nil)[:8]), nil
 }
 
-// view returns the store at one moment, and the place of the last record that it has.
-func (s *durable) view() (journal.Seq, *notes.View, error) {
+// viewOf returns the store at one moment, and the place of the last record that it has.
+func viewOf(s *durable) (journal.Seq, *notes.View, error) {
 	w := s.writer
 	w.writing.Lock()
 	defer w.writing.Unlock()
@@ -178,7 +185,7 @@ func (s *durable) view() (journal.Seq, *notes.View, error) {
 }
 
 // addSums adds the keys and values of a kind to the hash.
-func (s *durable) addSums(h hash.Hash, from pebble.Reader, kind byte) error {
+func addSums(s *durable, h hash.Hash, from pebble.Reader, kind byte) error {
 	it, err := from.NewIter(&pebble.IterOptions{LowerBound: []byte{kind}, UpperBound: []byte{kind + 1}})
 	if err != nil {
 		return s.monitor.readError(err)

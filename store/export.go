@@ -13,15 +13,16 @@ import (
 // exportOctets is how large a batch of Export is at least, but for the last one.
 const exportOctets = 256 << 10
 
-// Export passes everything that is in the store in a directory, which no gateway has open, as batches. Committed one after the other
-// to an empty store they make it the same: Sum says so. The batch is reused.
+// Export passes everything that is in the store in a directory, which no gateway has open, as batches.
+// Committed one after the other to an empty store they make it the same. sum is that of Copy.Sum. The
+// batch is reused.
 func Export(dir string, o Options, pass func(*Batch) error) (sum string, err error) {
 	s := newDurable(dir, o)
 	if err := s.open(o); err != nil {
 		return "", fmt.Errorf("cannot open the store in %s: %w", dir, err)
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	_, view, err := s.view()
+	_, view, err := viewOf(s)
 	if err != nil {
 		return "", err
 	}
@@ -44,7 +45,7 @@ func Export(dir string, o Options, pass func(*Batch) error) (sum string, err err
 	if err = errors.Join(err, view.Close()); err != nil {
 		return "", fmt.Errorf("cannot export the store in %s: %w", dir, err)
 	}
-	_, sum, err = s.sum()
+	_, sum, err = sumOf(s)
 	return sum, err
 }
 

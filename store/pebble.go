@@ -271,7 +271,7 @@ var namesFile = regexp.MustCompile(`\b\d{6}\.sst\b|\btable \d{6}\b|\bMANIFEST-\d
 func (s *durable) openError(err error) error {
 	var number syscall.Errno
 	switch {
-	case errors.Is(err, ErrNewer), errors.Is(err, ErrKey):
+	case errors.Is(err, ErrNewer), errors.Is(err, ErrKey), errors.Is(err, errOrigin):
 		return err
 	case strings.Contains(err.Error(), "unknown format major version"):
 		return ErrNewer

@@ -73,7 +73,7 @@ func (m *machines) refused() {
 	}
 }
 
-// rogue starts a server that says that it belongs to the cluster, and publishes junk by it. The function that it returns tells how many
+// rogue starts a server that says that it belongs to the cluster, and publishes junk by it. heard returns how many
 // messages of the stream have come there.
 func (m *machines) rogue() (heard func() int) {
 	t := m.g.t

@@ -86,8 +86,8 @@ func adopt(cmd *cobra.Command, o cluster.Options) error {
 		err = os.Rename(fresh, dir)
 	}
 	if err != nil {
-		return fmt.Errorf("everything is in the journal, but %s cannot be put in the place of %s, which becomes %s: do it by hand: %w",
-			fresh, dir, aside, err)
+		return fmt.Errorf("everything is in the journal, but %s cannot be put in the place of %s, which becomes %s: do it by "+
+			"hand: %w", fresh, dir, aside, err)
 	}
 	fmt.Fprintf(out, "%d entries are in the journal, and in %s; the earlier store is in %s.\n"+
 		"Start this node, and the others with an empty store.dir.\n", all, dir, aside)

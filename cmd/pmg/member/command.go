@@ -35,10 +35,12 @@ func Command(load ask.Load) *cobra.Command {
 		Long: `Of the gateways of a cluster one owns the work, and the others follow and stand by. These
 commands ask the servers of NATS that the section cluster of the configuration names, so
 they work on any node, also while a gateway is stopped. docs/cluster.md has the rest.`,
-		Example: "  pmg cluster setup sms --nodes a=10.0.0.1,b=10.0.0.2,c=10.0.0.3\n  pmg cluster status\n  pmg cluster move b",
+		Example: "  pmg cluster setup sms --nodes a=10.0.0.1,b=10.0.0.2,c=10.0.0.3\n" +
+			"  pmg cluster status\n  pmg cluster move b",
 	}
 	cmd.AddCommand(
-		setupCommand(), adoptCommand(load), statusCommand(load), moveCommand(load), drainCommand(load), checkCommand(load), forgetCommand(load),
+		setupCommand(), adoptCommand(load), statusCommand(load), moveCommand(load), drainCommand(load),
+		checkCommand(load), forgetCommand(load),
 	)
 	return cmd
 }

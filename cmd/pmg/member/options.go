@@ -27,8 +27,9 @@ func optionsOf(cfg *config.Config, log zerolog.Logger, failed func(error)) (o cl
 		return o, fmt.Errorf("cannot find store.dir: %w", err)
 	}
 	o = cluster.Options{
-		Node: c.Node, Servers: strings.Join(c.Servers, ","), Secrets: c.Secrets(), Stream: c.Stream, Replicas: c.Replicas, MaxOctets: int64(c.MaxSize),
-		Unsafe: c.Unsafe, Lease: c.LeaseOptions(), Keep: c.Keep, Dir: dir, Config: hash, Log: log,
+		Node: c.Node, Servers: strings.Join(c.Servers, ","), Secrets: c.Secrets(), Stream: c.Stream,
+		Replicas: c.Replicas, MaxOctets: int64(c.MaxSize), Unsafe: c.Unsafe, Lease: c.LeaseOptions(),
+		Keep: c.Keep, Dir: dir, Config: hash, Log: log,
 		Store: store.Options{
 			Log: log, Ballast: int64(cfg.Store.Ballast), MaxFiles: keep.StoreFiles(sock.DescriptorLimit()), Fatal: failed,
 		},

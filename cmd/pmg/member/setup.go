@@ -38,8 +38,8 @@ type plan struct {
 	Password, System, Routes, Secret, TokenHash string
 }
 
-// certificatesLast is the lifetime of the certificates of a cluster. They are between machines of one owner, and what they protect
-// stands still when they have ended.
+// certificatesLast is the lifetime of the certificates of a cluster. They are between machines of one owner, and what they
+// protect stands still when they have ended.
 const certificatesLast = 10 * 365 * 24 * time.Hour
 
 func setupCommand() *cobra.Command {
@@ -52,12 +52,13 @@ func setupCommand() *cobra.Command {
 		Long: `Makes a directory with everything that the machines of a cluster need to find and to trust each
 other: for each node the configuration of its server of NATS, with certificates of an own
 authority and passwords that are made here, and its part of pmg.yaml; for clients those of
-HAProxy, or with --shared those of keepalived. It prints what to copy where, and changes nothing else.
+HAProxy, or with --shared those of keepalived. It prints what to copy where, and changes
+nothing else.
 
 The authority's own key is not kept: for other nodes or addresses make the directory again. The
 certificates last ten years.`,
 		Example: "  pmg cluster setup sms --nodes a=10.0.0.1,b=10.0.0.2,c=10.0.0.3\n" +
-			"  pmg cluster setup sms --nodes a=10.0.0.1,b=10.0.0.2,c=10.0.0.3 --shared 10.0.0.100 --interface eth0",
+			"  pmg cluster setup sms --nodes a=10.0.0.1,b=10.0.0.2,c=10.0.0.3 --shared 10.0.0.100",
 		Args: ask.Exactly(1, "the directory to make"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var err error
@@ -140,10 +141,11 @@ func (p *plan) writeNode(a *tlsfiles.Authority, dir string) error {
 	for sub, config := range map[string]string{"nats": "nats-server.conf", "pmg": "cluster.yaml"} {
 		at := filepath.Join(dir, sub)
 		err := os.MkdirAll(at, 0o700)
+		certificate, key := filepath.Join(at, "node.pem"), filepath.Join(at, "node-key.pem")
 		if err == nil {
 			err = errors.Join(
 				a.Write(filepath.Join(at, "ca.pem")), p.writeFile(config, filepath.Join(at, config)),
-				a.Issue(filepath.Join(at, "node.pem"), filepath.Join(at, "node-key.pem"), certificatesLast, p.Node.Name, p.Node.Address),
+				a.Issue(certificate, key, certificatesLast, p.Node.Name, p.Node.Address),
 			)
 		}
 		if err != nil {
@@ -180,7 +182,8 @@ Machine %s of node %s:
   append cluster.yaml to /etc/pmg/pmg.yaml, in place of its section admin
 `, n.Address, n.Name, filepath.Join(dir, n.Name, "nats", "*"), filepath.Join(dir, n.Name, "pmg", "*"))
 		if p.Shared != "" {
-			fmt.Fprintf(&b, "  %-26s to /etc/keepalived    (apt install keepalived curl)\n", filepath.Join(dir, n.Name, "keepalived.conf"))
+			file := filepath.Join(dir, n.Name, "keepalived.conf")
+			fmt.Fprintf(&b, "  %-26s to /etc/keepalived, beside the package curl\n", file)
 		}
 	}
 	fmt.Fprint(&b, `
@@ -189,7 +192,8 @@ The balancer, unless the machines share an address (--shared):
 
 Firewalls: ports 4222 and 6222 are for these machines alone, 2780 for them, the balancer and operators.
 admin.token is for commands on other machines (PMG_ADMIN_TOKEN).
-Then start nats-server on all machines, and pmg. pmg cluster status shows the owner after some seconds; docs/cluster.md has the rest.
+Then start nats-server on all machines, and pmg. pmg cluster status shows the owner after some seconds.
+docs/cluster.md has the rest.
 `)
 	return b.Bytes()
 }

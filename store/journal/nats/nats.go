@@ -9,9 +9,9 @@
 // run, is not above the last one of that run, and the reader drops it. The window of Nats-Msg-Id is not needed for that, and
 // is not used.
 //
-// Who may publish in the account of the stream may publish anything. So each message is authenticated, and what is not a frame
-// of a node with the secret stands for nothing: a reader passes over it. A lost frame is still noticed, because numbers of IDs
-// have no gaps.
+// A client that may publish in the account of the stream may publish anything. So each message is authenticated, and what is not
+// a frame of a node with the secret stands for nothing: a reader passes over it. A lost frame is still noticed, because the
+// numbers of IDs have no gaps.
 //
 // # Start reading
 //
@@ -40,8 +40,8 @@ type Options struct {
 	// System are the options for the servers' system account. Open needs them unless Unsafe is set,
 	// because no other account may read whether the servers sync each append.
 	System []nats.Option
-	// Secrets are what all nodes have in common: the first encrypts and authenticates records, all decrypt. A message in the stream that
-	// none of them fits is nobody's record.
+	// Secrets are what all nodes have in common: the first encrypts and authenticates records, all
+	// decrypt. A message in the stream that none of them fits is nobody's record.
 	Secrets   []string
 	Stream    string // the name of the stream, which is also its only subject
 	Replicas  int    // number of replicas, if Open creates the stream; 0: minReplicas
@@ -177,7 +177,8 @@ func use(ctx context.Context, conn *nats.Conn, o Options) (*Journal, error) {
 		return nil, err
 	}
 	j := &Journal{
-		sealer: sealer, framer: framer{sealer: sealer}, stream: stream, name: o.Stream, made: info.Created, conn: conn, inbox: conn.NewInbox(), limit: maxMessage,
+		sealer: sealer, framer: framer{sealer: sealer},
+		stream: stream, name: o.Stream, made: info.Created, conn: conn, inbox: conn.NewInbox(), limit: maxMessage,
 		slot: make(chan struct{}, 1), waits: o.waits,
 		acked: journal.Seq(info.State.LastSeq), last: journal.Seq(info.State.LastSeq),
 	}

@@ -79,8 +79,8 @@ func (j *Journal) judge(at journal.Seq, id journal.ID) (bool, error) {
 	}
 }
 
-// Foreign returns how many places had no record of a node, and the last one of them: what is there was published by somebody else,
-// or with another secret.
+// Foreign returns how many places had no record of a node, and the last one of them: what is there was
+// published by somebody else, or with another secret.
 func (j *Journal) Foreign() (n uint64, last journal.Seq) {
 	return j.foreign.Load(), journal.Seq(j.place.Load())
 }
