@@ -66,17 +66,17 @@ func TestSetup(t *testing.T) {
 func TestSetupRefuses(t *testing.T) {
 	t.Parallel()
 	for nodes, want := range map[string]string{
-		"a=10.0.0.1,b=10.0.0.2":                     "three or five",
-		"a=10.0.0.1,b=10.0.0.2,c":                   "address behind the =",
-		"a=10.0.0.1,b=10.0.0.2,c=host":              "address behind the =",
-		"a=10.0.0.1,b=10.0.0.2,c=::1":               "address behind the =",
-		"a=10.0.0.1,a=10.0.0.2,c=10.0.0.3":          "another node",
-		"a=10.0.0.1,b=10.0.0.1,c=10.0.0.3":          "another node",
-		"a=10.0.0.1,b=10.0.0.2,../etc=10.0.0.3":     "letters and digits",
-		"a=10.0.0.1,b=10.0.0.2,..=10.0.0.3":         "letters and digits",
-		"a=10.0.0.1,b=10.0.0.2,=10.0.0.3":           "letters and digits",
-		"a=10.0.0.1,b=10.0.0.2,c\"=10.0.0.3":        "letters and digits",
-		"a=10.0.0.1,b=10.0.0.2,c: {x}=10.0.0.3":     "letters and digits",
+		"a=10.0.0.1,b=10.0.0.2":                      "three or five",
+		"a=10.0.0.1,b=10.0.0.2,c":                    "address behind the =",
+		"a=10.0.0.1,b=10.0.0.2,c=host":               "address behind the =",
+		"a=10.0.0.1,b=10.0.0.2,c=::1":                "address behind the =",
+		"a=10.0.0.1,a=10.0.0.2,c=10.0.0.3":           "another node",
+		"a=10.0.0.1,b=10.0.0.1,c=10.0.0.3":           "another node",
+		"a=10.0.0.1,b=10.0.0.2,../etc=10.0.0.3":      "letters and digits",
+		"a=10.0.0.1,b=10.0.0.2,..=10.0.0.3":          "letters and digits",
+		"a=10.0.0.1,b=10.0.0.2,=10.0.0.3":            "letters and digits",
+		"a=10.0.0.1,b=10.0.0.2,c\"=10.0.0.3":         "letters and digits",
+		"a=10.0.0.1,b=10.0.0.2,c: {x}=10.0.0.3":      "letters and digits",
 		"a=10.0.0.1,b=10.0.0.2,c=10.0.0.3,d=10.0.0.": "three or five",
 	} {
 		if _, err := machines(strings.Split(nodes, ",")); err == nil || !strings.Contains(err.Error(), want) {
