@@ -123,9 +123,9 @@ func (n *Node) tickOnce(t *trimmer, published bool) error {
 	return n.bucket.Put(ctx, nodePrefix+n.o.Node, own)
 }
 
-// hasElder reports whether a process that began earlier than run publishes states as the same node.
+// hasElder reports whether a process that began earlier than run has published a state as the same node since then.
 func hasElder(all []State, node string, run int64) bool {
-	return slices.ContainsFunc(all, func(s State) bool { return s.Node == node && s.Run < run })
+	return slices.ContainsFunc(all, func(s State) bool { return s.Node == node && s.Run < run && s.At.UnixNano() > run })
 }
 
 // State returns the state that this node publishes.

@@ -114,10 +114,10 @@ func TestCanDoWithout(t *testing.T) {
 	}
 }
 
-// Of two processes with one name the younger one gives way.
+// Of two processes with one name the younger one gives way, unless the elder has ended before it began.
 func TestHasElder(t *testing.T) {
-	all := []State{{Node: "a", Run: 5}, {Node: "b", Run: 1}}
-	for run, want := range map[int64]bool{4: false, 5: false, 6: true} {
+	all := []State{{Node: "a", Run: 5, At: time.Unix(0, 9)}, {Node: "b", Run: 1, At: time.Unix(0, 99)}}
+	for run, want := range map[int64]bool{4: false, 5: false, 6: true, 8: true, 9: false, 10: false} {
 		if got := hasElder(all, "a", run); got != want {
 			t.Errorf("run %d: %v", run, got)
 		}

@@ -63,7 +63,13 @@ func adopt(cmd *cobra.Command, o cluster.Options) error {
 	if _, err := os.Stat(dir); err != nil {
 		return fmt.Errorf("there is no store to adopt: %w", err)
 	}
-	o.Dir, o.Failed = fresh, func(err error) { fmt.Fprintf(cmd.ErrOrStderr(), "cannot use the servers yet: %v\n", err) }
+	trouble := ""
+	o.Dir, o.Failed = fresh, func(err error) {
+		if err.Error() != trouble {
+			trouble = err.Error()
+			fmt.Fprintln(cmd.ErrOrStderr(), "cannot use the servers yet:", trouble)
+		}
+	}
 	ctx, cancel := context.WithTimeout(cmd.Context(), adoptTimeout)
 	defer cancel()
 	fmt.Fprintf(out, "waiting for the servers, and for %s in which no other node may own the work\n", o.Lease.Dead)

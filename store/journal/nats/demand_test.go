@@ -138,7 +138,7 @@ func TestSmallMessages(t *testing.T) {
 
 func sealerOf(t *testing.T, secrets ...string) *seal.Sealer {
 	t.Helper()
-	s, err := sealer(secrets)
+	s, err := newSealer(secrets, "J")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,6 +158,11 @@ func TestFrame(t *testing.T) {
 	}
 	if got, ok := readFrame(sealerOf(t, "new"), b); ok {
 		t.Errorf("with another secret: %v", got)
+	}
+	if other, err := newSealer([]string{"old"}, "K"); err != nil {
+		t.Fatal(err)
+	} else if got, ok := readFrame(other, b); ok {
+		t.Errorf("in another journal: %v", got)
 	}
 	if len(b) != len(f.octets)+frameOctets {
 		t.Errorf("%d octets", len(b))

@@ -30,14 +30,15 @@ const (
 	frameOctets = frameHead + seal.Overhead
 )
 
-// sealer returns what encrypts with the first secret, and decrypts with all.
-func sealer(secrets []string) (*seal.Sealer, error) {
+// newSealer returns what encrypts with the first secret, and decrypts with all. Each journal has keys of its own, by its origin,
+// so that a record of another one is none.
+func newSealer(secrets []string, origin string) (*seal.Sealer, error) {
 	if len(secrets) == 0 {
 		return nil, refuse([]string{"no secret is given for its records"})
 	}
 	var keys [][]byte
 	for _, s := range secrets {
-		key, err := hkdf.Key(sha256.New, []byte(s), nil, "pmg journal of a cluster", sha256.Size)
+		key, err := hkdf.Key(sha256.New, []byte(s), []byte(origin), "pmg journal of a cluster", sha256.Size)
 		if err != nil {
 			return nil, err
 		}

@@ -172,16 +172,15 @@ func use(ctx context.Context, conn *nats.Conn, o Options) (*Journal, error) {
 	if err := demand(ctx, conn, info, o); err != nil {
 		return nil, err
 	}
-	sealer, err := sealer(o.Secrets)
-	if err != nil {
-		return nil, err
-	}
 	j := &Journal{
-		sealer: sealer, framer: framer{sealer: sealer},
 		stream: stream, name: o.Stream, made: info.Created, conn: conn, inbox: conn.NewInbox(), limit: maxMessage,
 		slot: make(chan struct{}, 1), waits: o.waits,
 		acked: journal.Seq(info.State.LastSeq), last: journal.Seq(info.State.LastSeq),
 	}
+	if j.sealer, err = newSealer(o.Secrets, j.Origin()); err != nil {
+		return nil, err
+	}
+	j.framer.sealer = j.sealer
 	if n := int(info.Config.MaxMsgSize); n > 0 {
 		j.limit = min(j.limit, n)
 	}
