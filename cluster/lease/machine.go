@@ -61,11 +61,12 @@ type machine struct {
 	certain bool   // no change is known since value was read or written
 	failed  error  // why the last call failed
 
-	// The fields below measure for how long a standby has seen the cell unchanged. Only the time
-	// between two successful reads in succession counts.
-	fresh bool  // the last call was a successful read
-	seen  int64 // when the answer of that read came
-	quiet int64
+	// The fields below measure for how long a standby has seen the cell unchanged. A time without
+	// answers between two reads of one version counts: an update of this version succeeds only if
+	// no other one has come meanwhile.
+	known bool  // a read has succeeded
+	since int64 // when the first read of version was answered
+	quiet int64 // from then to the last read
 
 	heard int64 // when the last acknowledged heartbeat was sent, or another node's heartbeat was seen
 }
@@ -154,7 +155,6 @@ func (m *machine) end(c call, a answer, now int64) {
 	m.failed = a.err
 	switch {
 	case a.err != nil:
-		m.fresh = false
 		if c.update {
 			m.certain = false
 		}
@@ -206,16 +206,16 @@ func (m *machine) tookOver(before Value) string {
 // read handles the result of a read.
 func (m *machine) read(a answer, now int64) {
 	if a.version < m.least {
-		m.fresh = false
 		return
 	}
 	if a.version != m.version {
 		m.adopt(a)
-		m.heard = now
-	} else if m.fresh {
-		m.quiet += min(now-m.seen, m.beat+m.lease/3) // limited, so that a time in which the process was stopped does not count
+		m.heard, m.since = now, now
+	} else if !m.known {
+		m.since = now
 	}
-	m.fresh, m.seen, m.certain = true, now, true
+	m.known, m.certain = true, true
+	m.quiet = now - m.since
 	ours := m.fault == nil && m.value.Run == m.run && !m.value.Vacant
 	switch {
 	case m.status.State == Standby:
@@ -235,7 +235,7 @@ func (m *machine) read(a answer, now int64) {
 // adopt stores a value of the cell that is new to this node.
 func (m *machine) adopt(a answer) {
 	was, broken := m.value, m.fault != nil
-	m.version, m.least, m.quiet = a.version, a.version, 0
+	m.version, m.least = a.version, a.version
 	m.value, m.fault = Value{}, nil
 	if a.version > 0 {
 		m.value, m.fault = Decode(a.octets)

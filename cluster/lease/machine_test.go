@@ -107,39 +107,40 @@ func TestHeartbeatsAreSeen(t *testing.T) {
 	r.want(Standby, 0, "node b is the owner, with epoch 4")
 }
 
-// While the cell cannot be reached nothing is learned about the owner.
-func TestOutageIsNoReason(t *testing.T) {
+// A time in which the cell cannot be reached counts, if its version is the same behind it: then no heartbeat has come meanwhile.
+func TestOutageCounts(t *testing.T) {
 	r := newRig(t)
 	r.reads(0, theirs, 10, nil)
-	for range 20 {
+	for range 3 {
 		r.reads(1000, Value{}, 0, errGone)
 	}
-	for range 8 {
-		r.reads(0, theirs, 10, nil)
-	}
+	r.reads(0, theirs, 11, nil) // the owner has gone on
 	r.want(Standby, 0, "node b")
-	r.reads(0, theirs, 10, nil)
-	r.updates(0, mine, 10, 11, nil)
+	for range 3 {
+		r.reads(1000, Value{}, 0, errGone)
+	}
+	r.reads(0, theirs, 11, nil)
+	r.want(Standby, 0, "node b")
+	r.reads(1000, Value{}, 0, errGone)
+	r.reads(0, theirs, 11, nil)
+	r.updates(0, mine, 11, 12, nil)
 }
 
-// Neither while the process is stopped, nor by stale reads.
+// Stale reads are no reason, and a time in which the process was stopped is none if the owner has gone on.
 func TestPausesAndStaleReadsAreNoReason(t *testing.T) {
 	r := newRig(t)
 	r.reads(0, theirs, 10, nil)
-	r.now += 30_000 * ms // counts as 1500
-	for range 3 {
-		r.reads(0, theirs, 10, nil)
-	}
+	r.now += 30_000 * ms
+	r.reads(0, theirs, 20, nil)
 	for range 20 {
-		r.reads(0, theirs, 9, nil)
-	}
-	for range 3 {
-		r.reads(0, theirs, 10, nil)
+		r.reads(0, theirs, 19, nil)
 	}
 	r.want(Standby, 0, "node b")
 	if got := r.m.begin(r.now); got.update {
 		t.Errorf("a call %+v after %d ms", got, r.m.quiet/ms)
 	}
+	r.reads(0, theirs, 21, nil)
+	r.want(Standby, 0, "node b")
 }
 
 // A standby that lost the comparison does not believe that version again.
