@@ -91,10 +91,15 @@ func TestMeasure(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	allocations := 0.0 // of all: the runtime counts them when a span is full, and a part has few
 	for _, s := range operated.Parts {
-		if len(operated.Parts) != operatedParts || s[CPU] <= 0 || s[Written] <= 0 || s[Allocations] <= 0 || s[Throughput] <= 0 {
-			t.Errorf("operated: %v", operated)
+		if s[CPU] <= 0 || s[Written] <= 0 || s[Throughput] <= 0 {
+			t.Errorf("operated: %v", s)
 		}
+		allocations += s[Allocations]
+	}
+	if len(operated.Parts) != operatedParts || allocations <= 0 {
+		t.Errorf("operated: %d parts, %g allocations", len(operated.Parts), allocations)
 	}
 	points, err = Relay(context.Background(), o)
 	if errors.Is(err, ErrNoHAProxy) {
