@@ -218,7 +218,11 @@ func (n *simNode) work(epoch uint32) {
 func (n *simNode) pause() {
 	time.Sleep(n.w.delay())
 	if n.w.goesWrong(100) {
-		n.stands.Store(time.Now().UnixNano() + int64(n.w.draw(int(longestCut))))
+		until := time.Now().UnixNano() + int64(n.w.draw(int(longestCut)))
+		before := n.stands.Load()
+		for until > before && !n.stands.CompareAndSwap(before, until) { // as a whole: nothing goes on before the rest
+			before = n.stands.Load()
+		}
 	}
 	for time.Now().UnixNano() < n.stands.Load() {
 		time.Sleep(time.Duration(n.stands.Load() - time.Now().UnixNano()))
