@@ -1,21 +1,14 @@
 package store
 
 import (
-	"crypto/sha256"
-	"encoding/binary"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
 	"io/fs"
-	"slices"
 
-	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"pmg/store/journal"
-	"pmg/store/notes"
 )
 
 // A Copy is a store with the changes that several nodes append to one journal. Each node has a
@@ -145,68 +138,4 @@ func EmptyRecord() []byte {
 
 // Sum reads the whole store, and returns a hash of it and the place of the last record that the
 // store has.
-func (c *Copy) Sum() (at journal.Seq, sum string, err error) { return sumOf(c.disk) }
-
-// sumOf reads the whole store, and returns what Sum does.
-func sumOf(s *durable) (at journal.Seq, sum string, err error) {
-	at, view, err := viewOf(s)
-	if err != nil {
-		return 0, "", err
-	}
-	defer view.Close()
-	h := sha256.New()
-	for _, day := range view.Days() {
-		begin := notes.AppendDay(nil, notes.Plain, day) // as all notes had it before there were tables
-		err := view.Each(day, nil, func(key, value []byte) error {
-			addSum(h, append(slices.Clip(begin), key...), value)
-			return nil
-		})
-		if err != nil {
-			return 0, "", err
-		}
-	}
-	for _, kind := range []byte{keyEvent, keyMessage, keyState} {
-		if err := addSums(s, h, view.Reader(), kind); err != nil {
-			return 0, "", err
-		}
-	}
-	return at, hex.EncodeToString(h.Sum(nil)[:8]), nil
-}
-
-// viewOf returns the store at one moment, and the place of the last record that it has.
-func viewOf(s *durable) (journal.Seq, *notes.View, error) {
-	w := s.writer
-	w.writing.Lock()
-	defer w.writing.Unlock()
-	if err := w.ask(request{move: everything}); err != nil {
-		return 0, nil, err
-	}
-	return s.summary.get().applied, s.reader.notes.View(), nil
-}
-
-// addSums adds the keys and values of a kind to the hash.
-func addSums(s *durable, h hash.Hash, from pebble.Reader, kind byte) error {
-	it, err := from.NewIter(&pebble.IterOptions{LowerBound: []byte{kind}, UpperBound: []byte{kind + 1}})
-	if err != nil {
-		return s.monitor.readError(err)
-	}
-	defer it.Close()
-	for ok := it.First(); ok; ok = it.Next() {
-		value, err := it.ValueAndErr()
-		if err != nil {
-			return s.monitor.readError(err)
-		}
-		addSum(h, it.Key(), value)
-	}
-	return s.monitor.readError(it.Error())
-}
-
-// addSum adds a key and its value to the hash.
-func addSum(h hash.Hash, key, value []byte) {
-	var length [8]byte
-	binary.BigEndian.PutUint32(length[:], uint32(len(key)))
-	binary.BigEndian.PutUint32(length[4:], uint32(len(value)))
-	_, _ = h.Write(length[:]) // a hash never returns an error
-	_, _ = h.Write(key)
-	_, _ = h.Write(value)
-}
+func (c *Copy) Sum() (at journal.Seq, sum string, err error) { return contentsOf(c.disk).sum() }

@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/cockroachdb/pebble/v2"
-
 	"pmg/sms"
 	"pmg/store/notes"
 )
@@ -22,94 +20,81 @@ func Export(dir string, o Options, pass func(*Batch) error) (sum string, err err
 		return "", fmt.Errorf("cannot open the store in %s: %w", dir, err)
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	_, view, err := viewOf(s)
+	c := contentsOf(s)
+	_, view, err := c.view()
 	if err != nil {
 		return "", err
 	}
-	x := exporter{pass: pass}
-	err = x.notes(view)
-	for _, kind := range []byte{keyMessage, keyState, keyEvent} {
-		if err == nil {
-			err = x.entries(view.Reader(), kind)
-		}
-	}
-	if last := s.LastID(); err == nil && last > 0 { // ids below were given already, also those of messages that have ended
-		if found, err := s.Get(last, &Entry{}); err == nil && !found {
-			x.batch.Put(&sms.Message{ID: last}, Lane{})
-			x.batch.Delete(last, 0)
-		}
-	}
-	if err == nil && x.batch.Len() > 0 {
-		err = pass(&x.batch)
-	}
-	if err = errors.Join(err, view.Close()); err != nil {
+	x := exporter{contents: c, pass: pass}
+	if err = errors.Join(x.export(view), view.Close()); err != nil {
 		return "", fmt.Errorf("cannot export the store in %s: %w", dir, err)
 	}
-	_, sum, err = sumOf(s)
+	_, sum, err = c.sum()
 	return sum, err
 }
 
-// An exporter makes batches of the entries of a store.
+// An exporter makes batches of the contents of a store.
 type exporter struct {
-	batch Batch
-	pass  func(*Batch) error
+	contents contents
+	batch    Batch
+	pass     func(*Batch) error
 }
 
-// added passes the batch if it is large enough.
-func (x *exporter) added() error {
-	if x.batch.Size() < exportOctets {
-		return nil
+func (x *exporter) export(view *notes.View) error {
+	for _, day := range view.Days() {
+		err := view.Each(day, nil, func(key, value []byte) error { return x.add(opNote, uint64(day), key, value) })
+		if err != nil {
+			return err
+		}
 	}
-	defer x.batch.Reset()
+	for _, kind := range []byte{keyMessage, keyState, keyEvent} {
+		if err := x.contents.each(view, kind, func(key, value []byte) error { return x.entry(kind, key, value) }); err != nil {
+			return err
+		}
+	}
+	if err := x.lastID(); err != nil || x.batch.Len() == 0 {
+		return err
+	}
 	return x.pass(&x.batch)
 }
 
-func (x *exporter) notes(view *notes.View) error {
-	for _, day := range view.Days() {
-		err := view.Each(day, nil, func(key, value []byte) error {
-			x.batch.put(opNote, uint64(day), key, value)
-			return x.added()
-		})
-		if err != nil {
-			return err
-		}
+// entry adds a message, a state or an event.
+func (x *exporter) entry(kind byte, key, value []byte) error {
+	number, ok := numberOf(key)
+	switch {
+	case !ok:
+		return fmt.Errorf("the key %q has a wrong length", key)
+	case kind == keyMessage:
+		return x.add(opPut, number, nil, value)
+	case kind == keyState:
+		return x.add(opKeep, number, value, nil)
 	}
-	return nil
+	return x.add(opEvent, number, nil, value)
 }
 
-// entries adds the messages, states or events.
-func (x *exporter) entries(from pebble.Reader, kind byte) error {
-	it, err := from.NewIter(&pebble.IterOptions{LowerBound: []byte{kind}, UpperBound: []byte{kind + 1}})
-	if err != nil {
-		return err
-	}
-	defer it.Close()
-	for ok := it.First(); ok; ok = it.Next() {
-		value, err := it.ValueAndErr()
-		if err != nil {
-			return err
-		}
-		number, ok := numberOf(it.Key())
-		switch {
-		case !ok:
-			return fmt.Errorf("the key %q has a wrong length", it.Key())
-		case kind == keyMessage:
-			x.batch.put(opPut, number, nil, value)
-		case kind == keyState:
-			x.batch.put(opKeep, number, value, nil)
-		default:
-			x.batch.put(opEvent, number, nil, value)
-		}
-		if err := x.added(); err != nil {
-			return err
-		}
-	}
-	return it.Error()
-}
-
-// put adds an operation with a key and a value that another store has.
-func (b *Batch) put(kind opKind, number uint64, key, value []byte) {
+// add adds an operation with the octets that the store has, and passes the batch if it is large enough.
+func (x *exporter) add(kind opKind, number uint64, key, value []byte) error {
+	b := &x.batch
 	at := len(b.octets)
 	b.octets = append(append(b.octets, key...), value...)
 	b.add(op{kind: kind, id: number}, at, len(key))
+	if b.Size() < exportOctets {
+		return nil
+	}
+	defer b.Reset()
+	return x.pass(b)
+}
+
+// lastID adds the last id of a message, so that no id is given a second time. Its message may have ended.
+func (x *exporter) lastID() error {
+	last := x.contents.reader.LastID()
+	if last == 0 {
+		return nil
+	}
+	exists, err := x.contents.reader.Get(last, &Entry{})
+	if err == nil && !exists {
+		x.batch.Put(&sms.Message{ID: last}, Lane{})
+		x.batch.Delete(last, 0)
+	}
+	return err
 }

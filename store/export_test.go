@@ -46,7 +46,7 @@ func TestExport(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, got, err := sumOf(fresh.(*durable))
+		_, got, err := contentsOf(fresh.(*durable)).sum()
 		if err != nil || got != want {
 			t.Errorf("seed %d: the sum is %s, and was %s; %v", seed, got, want, err)
 		}
