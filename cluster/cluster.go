@@ -48,7 +48,7 @@ type Options struct {
 	Config    string          // hash of the configuration that all nodes must share
 	Version   string          // version of the program
 	Log       zerolog.Logger
-	Failed    func(error) // called with the reason after each attempt to use the servers that has failed; nil: it is not called
+	Failed    func(error) // called with the error of each failed attempt to use the servers; nil: it is not called
 }
 
 // Bucket returns the name of the bucket that belongs to a stream.
@@ -69,9 +69,9 @@ type Node struct {
 	follows context.CancelFunc
 	stopped chan struct{} // closed when the node does not follow the journal any more
 	handing chan string   // receives the node to which an operator wants to move the work; "": any node
-	run     int64         // see report.State
-	first   uint64        // place of the last record of the journal at the start
-	working atomic.Bool   // the gateway uses the store
+	began   time.Time
+	first   uint64      // place of the last record of the journal at the start
+	working atomic.Bool // the gateway uses the store
 	config  atomic.Pointer[string]
 	reason  atomic.Pointer[reason]
 	seen    atomic.Pointer[[]State] // the latest published states of all nodes
@@ -87,7 +87,7 @@ func Open(ctx context.Context, o Options) (*Node, error) {
 	if err := o.Lease.Check(); err != nil {
 		return nil, fmt.Errorf("cannot take part in the cluster: %w", err)
 	}
-	n := &Node{o: o, run: time.Now().UnixNano(), stopped: make(chan struct{}), handing: make(chan string, 1)}
+	n := &Node{o: o, began: time.Now(), stopped: make(chan struct{}), handing: make(chan string, 1)}
 	n.config.Store(&o.Config)
 	n.reason.Store(&reason{report.Reading, stillReading})
 	n.seen.Store(&[]State{})

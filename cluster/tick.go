@@ -47,9 +47,9 @@ func (n *Node) tick() {
 	defer every.Stop()
 	t := trimmer{keep: n.o.Keep}
 	failed, published := false, false
-	var f foreign
+	var f foreignLog
 	for {
-		f.tell(n, time.Now())
+		f.write(n, time.Now())
 		err := n.tickOnce(&t, published)
 		published = published || err == nil
 		if err != nil && !failed && n.ctx.Err() == nil {
@@ -64,22 +64,20 @@ func (n *Node) tick() {
 	}
 }
 
-// A foreign is what was logged about messages of others in the stream.
-type foreign struct {
-	told uint64 // how many there were
-	at   time.Time
+// A foreignLog logs that the stream has messages which no node has published, at most once in foreignEvery.
+type foreignLog struct {
+	logged uint64 // number of such messages that lines were written about
+	at     time.Time
 }
 
-// foreignEvery is the shortest time between two lines about messages of others.
 const foreignEvery = time.Minute
 
-// tell logs that there are more messages of others than before.
-func (f *foreign) tell(n *Node, now time.Time) {
-	if all, last := n.shared.Foreign(); all != f.told && now.Sub(f.at) >= foreignEvery {
-		n.o.Log.Warn().Uint64("messages", all-f.told).Uint64("last_at", uint64(last)).Msg(
-			"cluster: the stream has messages that no node with cluster.secret has appended: they are passed over, and " +
-				"somebody who reaches the servers of NATS publishes them")
-		f.told, f.at = all, now
+func (f *foreignLog) write(n *Node, now time.Time) {
+	if all, last := n.shared.Foreign(); all != f.logged && now.Sub(f.at) >= foreignEvery {
+		n.o.Log.Warn().Uint64("messages", all-f.logged).Uint64("last_at", uint64(last)).Msg(
+			"cluster: the stream has messages that no node with cluster.secret has published. They are ignored. Find out who " +
+				"else can reach the servers of NATS")
+		f.logged, f.at = all, now
 	}
 }
 
@@ -93,7 +91,7 @@ func (n *Node) tickOnce(t *trimmer, published bool) error {
 	}
 	all := states(values)
 	n.seen.Store(&all)
-	if published && hasElder(all, n.o.Node, n.run) {
+	if published && hasElder(all, n.o.Node, n.began) {
 		n.end(fmt.Errorf("another process takes part as node %s: give each node a name of its own (cluster.node)", n.o.Node))
 		return nil
 	}
@@ -123,17 +121,20 @@ func (n *Node) tickOnce(t *trimmer, published bool) error {
 	return n.bucket.Put(ctx, nodePrefix+n.o.Node, own)
 }
 
-// hasElder reports whether a process that began earlier than run has published a state as the same node since then.
-func hasElder(all []State, node string, run int64) bool {
-	return slices.ContainsFunc(all, func(s State) bool { return s.Node == node && s.Run < run && s.At.UnixNano() > run })
+// hasElder reports whether an earlier process with the same node name is still running when a process begins: it has published a
+// state since then.
+func hasElder(all []State, node string, began time.Time) bool {
+	return slices.ContainsFunc(all, func(s State) bool {
+		return s.Node == node && s.Began.Before(began) && s.At.After(began)
+	})
 }
 
 // State returns the state that this node publishes.
 func (n *Node) State() State {
 	s := n.holder.Status()
 	return State{
-		Node: n.o.Node, Run: n.run, Version: n.o.Version, State: s.State.String(), Epoch: s.Epoch, Reason: n.reason.Load().why,
-		Applied: uint64(n.shared.Last()), Moved: uint64(n.shared.Moved()), Config: *n.config.Load(), At: time.Now(),
+		Node: n.o.Node, Began: n.began, Version: n.o.Version, State: s.State.String(), Epoch: s.Epoch,
+		Reason: n.reason.Load().why, Applied: uint64(n.shared.Last()), Moved: uint64(n.shared.Moved()), Config: *n.config.Load(), At: time.Now(),
 		Sum: *n.sum.Load(),
 	}
 }

@@ -116,10 +116,11 @@ func TestCanDoWithout(t *testing.T) {
 
 // Of two processes with one name the younger one gives way, unless the elder has ended before it began.
 func TestHasElder(t *testing.T) {
-	all := []State{{Node: "a", Run: 5, At: time.Unix(0, 9)}, {Node: "b", Run: 1, At: time.Unix(0, 99)}}
-	for run, want := range map[int64]bool{4: false, 5: false, 6: true, 8: true, 9: false, 10: false} {
-		if got := hasElder(all, "a", run); got != want {
-			t.Errorf("run %d: %v", run, got)
+	at := func(n int64) time.Time { return time.Unix(0, n) }
+	all := []State{{Node: "a", Began: at(5), At: at(9)}, {Node: "b", Began: at(1), At: at(99)}}
+	for began, want := range map[int64]bool{4: false, 5: false, 6: true, 8: true, 9: false, 10: false} {
+		if got := hasElder(all, "a", at(began)); got != want {
+			t.Errorf("began at %d: %v", began, got)
 		}
 	}
 }

@@ -21,8 +21,8 @@ type Cluster struct {
 	Node    string   `yaml:"node" live:"no" doc:"Name of this node, which no other has. Empty: the gateway is alone. docs/cluster.md says what is needed."`
 	Servers []string `yaml:"servers" live:"no" doc:"URLs of the servers of NATS, such as nats://10.0.0.1:4222, at least three."`
 
-	Secret    string `yaml:"secret" secret:"yes" live:"no" doc:"What encrypts and authenticates the records in the journal, the same on all nodes. Empty: password. What it does not fit is nobody's, and is passed over."`
-	OldSecret string `yaml:"old_secret" secret:"yes" live:"no" doc:"A second secret that records may have, while the nodes get another one (docs/cluster.md)."`
+	Secret    string `yaml:"secret" secret:"yes" live:"no" doc:"The text from which the key of the journal's records is made, the same on all nodes; password when empty. Records that are not encrypted with it are ignored."`
+	OldSecret string `yaml:"old_secret" secret:"yes" live:"no" doc:"A second secret, whose records are read as well, while the secret of the nodes is changed (docs/cluster.md)."`
 
 	User              string `yaml:"user" live:"no" doc:"User of the account of NATS that has the stream, unless credentials are given."`
 	Password          string `yaml:"password" secret:"yes" live:"no" doc:"The password of user."`
@@ -128,9 +128,9 @@ func (c *Config) Common() (string, error) {
 	}
 	key, err := hkdf.Key(sha256.New, []byte(c.Cluster.Secrets()[0]), nil, "pmg configuration of a cluster", sha256.Size)
 	if err != nil {
-		return "", fmt.Errorf("cannot compare configurations: %w", err)
+		return "", fmt.Errorf("cannot make the key of the configuration's hash: %w", err)
 	}
-	sum := hmac.New(sha256.New, key) // the hash can be read by all who reach the servers, and nobody may find passwords by it
+	sum := hmac.New(sha256.New, key) // without the key, who reads the hash from the servers could test passwords with it
 	_, _ = sum.Write(octets)         // a hash never returns an error
 	return hex.EncodeToString(sum.Sum(nil)[:8]), nil
 }

@@ -35,7 +35,7 @@ func OpenCopy(dir string, o Options) (*Copy, error) {
 // originName is the file that names the journal of which a store is a copy.
 const originName = "origin"
 
-// errOrigin is the error of a store that is not what its options say. It is not damaged.
+// errOrigin is the error of a store of another journal than the one in the options. The store is not damaged.
 var errOrigin = errors.New("it belongs elsewhere")
 
 // checkOrigin returns an error if the store does not match its options: it must be a copy of the

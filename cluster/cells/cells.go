@@ -29,7 +29,7 @@ type Options struct {
 	Connect  []nats.Option // options for the account that owns the bucket: credentials, TLS
 	Bucket   string        // name of the bucket
 	Replicas int           // number of replicas, if Open creates the bucket
-	Failed   func(error)   // called with the reason after each attempt of Open that has failed; nil: it is not called
+	Failed   func(error)   // called with the error of each failed attempt of Open; nil: it is not called
 }
 
 // A Bucket is a bucket of cells. It has its own connection, so that large records do not delay

@@ -61,9 +61,9 @@ type machine struct {
 	certain bool   // no change is known since value was read or written
 	failed  error  // why the last call failed
 
-	// The fields below measure for how long a standby has seen the cell unchanged. A time without
-	// answers between two reads of one version counts: an update of this version succeeds only if
-	// no other one has come meanwhile.
+	// The fields below measure for how long a standby has seen the cell unchanged. The time between
+	// two reads of the same version counts even if reads in between have failed, because an update
+	// of this version fails if the owner has sent a heartbeat in between.
 	known bool  // a read has succeeded
 	since int64 // when the first read of version was answered
 	quiet int64 // from then to the last read

@@ -11,7 +11,7 @@ import (
 // A State is the state that a node publishes about once a second.
 type State struct {
 	Node    string    `json:"node"`
-	Run     int64     `json:"run"` // when the process began to take part, in nanoseconds since 1970 by its clock
+	Began   time.Time `json:"began"` // when the process began to take part, by its clock
 	Version string    `json:"version"`
 	State   string    `json:"state"`
 	Epoch   uint64    `json:"epoch"`
@@ -77,7 +77,7 @@ type Figures struct {
 	Record    uint64  `json:"record" metric:"record" help:"Place in the journal of the last record that this node has."`
 	Behind    uint64  `json:"behind" metric:"records_behind" help:"Records that this node has less than the node that has most."`
 	Ready     int     `json:"ready" metric:"nodes_ready" help:"Nodes, this one included, that could take the work over from the owner."`
-	Foreign   uint64  `json:"foreign_messages" metric:"foreign_messages" help:"Messages in the journal's stream that no node with the cluster's secret has appended, as this node has seen since its start. They are passed over."`
+	Foreign   uint64  `json:"foreign_messages" metric:"foreign_messages" help:"Messages in the journal's stream that this node has ignored since its start, because no node with the cluster's secret has published them."`
 	Heartbeat float64 `json:"heartbeat_seconds" metric:"heartbeat_age_seconds" help:"Seconds since the owner's last heartbeat that was acknowledged, on the owner; on other nodes since they saw a new one. Beyond cluster.lease the owner ends its work."`
 	Unfit     string  `json:"unfit,omitempty"` // why the node may not take over: one of Obstacles; "": the node may take over
 }

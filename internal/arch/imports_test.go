@@ -185,7 +185,7 @@ func table() []row {
 		{"cmd/pmg/migrate/jasmin", "cmd/pmg/migrate/draft"},
 		{"cmd/pmg/migrate", "cmd/pmg/migrate/draft cmd/pmg/migrate/jasmin cmd/pmg/migrate/kannel config"},
 		{"cmd/pmg/probe", "internal/console internal/tlsfiles protocols protocols/smpp sms sms/rewrite"},
-		{"cmd/pmg/member", "admin cluster cluster/lease cluster/report cluster/standby cmd/pmg/ask config gateway/keep internal/console internal/daemon internal/sock internal/tlsfiles internal/token protocols store"},
+		{"cmd/pmg/member", "admin cluster cluster/report cluster/standby cmd/pmg/ask config gateway/keep internal/console internal/daemon internal/sock internal/tlsfiles internal/token protocols store"},
 		{"cmd/pmg", "admin admin/access admin/manage admin/web cmd/pmg/ask cmd/pmg/check cmd/pmg/customers cmd/pmg/dev cmd/pmg/explain cmd/pmg/files cmd/pmg/help cmd/pmg/history cmd/pmg/member cmd/pmg/migrate cmd/pmg/probe cmd/pmg/webhooks config config/managed config/managed/editor connector gateway gateway/intake gateway/keep gateway/operate gateway/settle httpapi internal/console internal/daemon internal/figuretext internal/nearest internal/smstext internal/sock internal/timetext internal/tlsfiles pdulog pdulog/story protocols protocols/httpsms protocols/smpp protocols/testsms protocols/ucp sandbox sms stages store"},
 
 		{"internal/testkit/process", "admin internal/testkit/testutil"},

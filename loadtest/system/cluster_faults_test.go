@@ -192,7 +192,8 @@ func (f *faulty) partition(machine, owner int) {
 	f.apart(machine, owner, directions != 0, directions != 1, time.Duration(f.random.Int64N(int64(2**machineLease))))
 }
 
-// outlast cuts the owner's machine from the others until another node has taken over, which it must. Directions follow each other.
+// outlast cuts the owner's machine from the others until another node has taken over, which it must: in one direction, the other,
+// and both in turn.
 func (f *faulty) outlast(owner int) {
 	f.cuts++
 	p := f.g.nodes[owner-1].p

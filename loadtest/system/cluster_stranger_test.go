@@ -21,9 +21,9 @@ import (
 	"pmg/internal/testkit/testutil"
 )
 
-// Somebody who reaches the ports of a cluster that pmg cluster setup has made, and has neither certificate nor password, reads and
-// writes nothing. Somebody who has both publishes a thousand messages in the stream of the journal: they stand for nothing, nodes go on,
-// and say so.
+// A stranger who reaches the ports of a cluster that pmg cluster setup has made, without a certificate of its authority, reads and
+// writes nothing. One who has a certificate and the password publishes a thousand messages in the stream of the journal: the nodes
+// ignore and count them, and go on.
 func TestClusterStranger(t *testing.T) {
 	if !inNamespace(t) {
 		return
@@ -58,10 +58,10 @@ func TestClusterStranger(t *testing.T) {
 // refused connects to the servers without a certificate.
 func (m *machines) refused() {
 	m.g.t.Helper()
-	found := regexp.MustCompile(`user: pmg, password: "([^"]+)"`).FindStringSubmatch(m.made("a/nats/nats-server.conf"))
+	password := m.password()
 	for _, options := range [][]nats.Option{
-		nil, {nats.UserInfo("pmg", found[1])},
-		{nats.UserInfo("pmg", found[1]), nats.Secure(&tls.Config{InsecureSkipVerify: true})},
+		nil, {nats.UserInfo("pmg", password)},
+		{nats.UserInfo("pmg", password), nats.Secure(&tls.Config{InsecureSkipVerify: true})},
 	} {
 		for i := range m.servers {
 			conn, err := nats.Connect(fmt.Sprintf("nats://10.0.0.%d:4222", i+1), append(options, nats.Timeout(2*time.Second))...)
@@ -73,17 +73,27 @@ func (m *machines) refused() {
 	}
 }
 
+// password returns the password of the user pmg.
+func (m *machines) password() string {
+	m.g.t.Helper()
+	found := regexp.MustCompile(`user: pmg, password: "([^"]+)"`).FindStringSubmatch(m.made("a/nats/nats-server.conf"))
+	if found == nil {
+		m.g.t.Fatal("the file of the server has no password")
+	}
+	return found[1]
+}
+
 // rogue starts a server that says that it belongs to the cluster, and publishes junk by it. heard returns how many
 // messages of the stream have come there.
 func (m *machines) rogue() (heard func() int) {
 	t := m.g.t
-	for _, secure := range []string{"", `tls { cert_file: "%[1]s/own.pem", key_file: "%[1]s/own-key.pem", ca_file: "%[1]s/ca.pem" }`} {
+	for _, secure := range []string{"", `tls { cert_file: "%[1]s/server.pem", key_file: "%[1]s/server-key.pem", ca_file: "%[1]s/ca.pem" }`} {
 		dir := filepath.Join(t.TempDir(), "own")
 		if secure != "" {
 			if out, err := program(t).Run("tls", "init", dir); err != nil {
 				t.Fatalf("%v: %s", err, out)
 			}
-			secure = fmt.Sprintf(strings.NewReplacer("own.pem", "server.pem", "own-key.pem", "server-key.pem").Replace(secure), dir)
+			secure = fmt.Sprintf(secure, dir)
 		}
 		address := testutil.FreeAddress(t)
 		s := natstest.NewWithin(t, nil, "rogue", address, func(string) string {
@@ -129,9 +139,9 @@ system_account: SYS
 // publish publishes messages in the journal's stream, as somebody who has what a node has, but for the secret.
 func (m *machines) publish(n int) {
 	t := m.g.t
-	found := regexp.MustCompile(`user: pmg, password: "([^"]+)"`).FindStringSubmatch(m.made("a/nats/nats-server.conf"))
+	password := m.password()
 	dir := m.setup + "/a/nats/"
-	conn, err := nats.Connect("tls://10.0.0.1:4222", nats.UserInfo("pmg", found[1]),
+	conn, err := nats.Connect("tls://10.0.0.1:4222", nats.UserInfo("pmg", password),
 		nats.RootCAs(dir+"ca.pem"), nats.ClientCert(dir+"node.pem", dir+"node-key.pem"))
 	if err != nil {
 		t.Fatal(err)

@@ -41,8 +41,8 @@ type Journal interface {
 	// Sync returns when the records up to the place upTo survive a power cut.
 	Sync(upTo Seq) error
 	// Follow calls f with each record after the place after, in order, up to the last existing record.
-	// f must not retain the record. If f returns an error, Follow ends and returns the error. A place
-	// that has no record, because others may write there too, comes with an empty ID.
+	// f must not retain the record. If f returns an error, Follow ends and returns the error. Where
+	// others can write to the same journal, f gets an empty ID for each place that has no record.
 	Follow(after Seq, f func(Seq, ID, []byte) error) error
 	// Trim allows the journal to drop the records up to the place upTo.
 	Trim(upTo Seq) error

@@ -7,7 +7,6 @@ import (
 	"os"
 	"time"
 
-	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
 	"pmg/cluster"
@@ -35,14 +34,7 @@ was, and the next try needs another name of the stream (cluster.stream).`,
 	}
 	ask.Flag(cmd, &file)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		cfg, err := load(cmd.ErrOrStderr(), file)
-		if err != nil {
-			return err
-		}
-		if cfg.Cluster.Node == "" {
-			return fmt.Errorf("%s has no cluster.node: pmg cluster setup writes that section", file)
-		}
-		o, err := optionsOf(cfg, zerolog.Nop(), nil)
+		o, err := loaded(cmd, load, file)
 		if err != nil {
 			return err
 		}
@@ -57,7 +49,7 @@ func adopt(cmd *cobra.Command, o cluster.Options) error {
 	aside, fresh := dir+".alone", dir+".cluster"
 	for _, path := range []string{aside, fresh} {
 		if _, err := os.Lstat(path); !errors.Is(err, os.ErrNotExist) {
-			return fmt.Errorf("%s exists already: move it away, it is of an earlier try", path)
+			return fmt.Errorf("%s exists already: move it elsewhere, because adopt needs that name", path)
 		}
 	}
 	if _, err := os.Stat(dir); err != nil {

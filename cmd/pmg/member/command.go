@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
 	"pmg/cluster"
@@ -53,14 +52,7 @@ func on(load ask.Load, cmd *cobra.Command, timeout time.Duration, do run) *cobra
 	var file string
 	ask.Flag(cmd, &file)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		cfg, err := load(cmd.ErrOrStderr(), file)
-		if err != nil {
-			return err
-		}
-		if cfg.Cluster.Node == "" {
-			return fmt.Errorf("%s has no cluster.node: this gateway is alone", file)
-		}
-		o, err := optionsOf(cfg, zerolog.Nop(), nil)
+		o, err := loaded(cmd, load, file)
 		if err != nil {
 			return err
 		}

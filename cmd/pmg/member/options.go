@@ -7,8 +7,10 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/rs/zerolog"
+	"github.com/spf13/cobra"
 
 	"pmg/cluster"
+	"pmg/cmd/pmg/ask"
 	"pmg/config"
 	"pmg/gateway/keep"
 	"pmg/internal/sock"
@@ -36,6 +38,18 @@ func optionsOf(cfg *config.Config, log zerolog.Logger, failed func(error)) (o cl
 	}
 	o.Connect, o.System = natsLogins(c)
 	return o, nil
+}
+
+// loaded returns how the node of a configuration file takes part, for a command that is no gateway.
+func loaded(cmd *cobra.Command, load ask.Load, file string) (o cluster.Options, err error) {
+	cfg, err := load(cmd.ErrOrStderr(), file)
+	if err != nil {
+		return o, err
+	}
+	if cfg.Cluster.Node == "" {
+		return o, fmt.Errorf("%s has no cluster.node: this gateway is alone (pmg cluster setup writes that section)", file)
+	}
+	return optionsOf(cfg, zerolog.Nop(), nil)
 }
 
 // natsLogins returns how a node logs in to NATS, as the account that has the stream and as the system account.

@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"text/template"
@@ -15,7 +16,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pmg/cluster/lease"
 	"pmg/cmd/pmg/ask"
 	"pmg/internal/tlsfiles"
 	"pmg/internal/token"
@@ -38,8 +38,8 @@ type plan struct {
 	Password, System, Routes, Secret, TokenHash string
 }
 
-// certificatesLast is the lifetime of the certificates of a cluster. They are between machines of one owner, and what they
-// protect stands still when they have ended.
+// certificatesLast is the lifetime of the certificates of a cluster. It is long, because the cluster stops when they expire, and
+// nobody but its own machines uses them.
 const certificatesLast = 10 * 365 * 24 * time.Hour
 
 func setupCommand() *cobra.Command {
@@ -84,10 +84,13 @@ certificates last ten years.`,
 	}
 	cmd.Flags().StringSliceVar(&nodes, "nodes", nil, "the `NAME=ADDRESS` of each node, separated by commas; three or five")
 	cmd.Flags().UintSliceVar(&ports, "ports", []uint{2775, 8080}, "the ports on which the connectors listen for clients")
-	cmd.Flags().StringVar(&p.Shared, "shared", "", "an `address` that the machines share, by keepalived")
-	cmd.Flags().StringVar(&p.Interface, "interface", "eth0", "the network interface that gets this address")
+	cmd.Flags().StringVar(&p.Shared, "shared", "", "an `address` that keepalived gives to the machine of the owner")
+	cmd.Flags().StringVar(&p.Interface, "interface", "eth0", "the network interface that gets the address of --shared")
 	return cmd
 }
+
+// nodeName matches the names of nodes, which are also those of directories and stand in files without quotes.
+var nodeName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,29}$`)
 
 // machines decodes the flag --nodes.
 func machines(nodes []string) (all []machine, err error) {
@@ -96,7 +99,7 @@ func machines(nodes []string) (all []machine, err error) {
 	}
 	for _, n := range nodes {
 		name, address, _ := strings.Cut(n, "=")
-		if err := lease.CheckNode(name); err != nil || strings.ContainsAny(name, `/\"'#:{}[],`) || strings.Trim(name, ".") == "" {
+		if !nodeName.MatchString(name) {
 			return nil, fmt.Errorf("--nodes %s: give the node a short name of letters and digits", n)
 		}
 		if a, err := netip.ParseAddr(address); err != nil || !a.Is4() {

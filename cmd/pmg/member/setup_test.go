@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// The files of a cluster have no password twice but where it must be, other ones each time, and nobody else may read them.
+// Each cluster has passwords and a secret of its own, the servers do not have the secret, and only the owner of the files may read
+// them.
 func TestSetup(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}

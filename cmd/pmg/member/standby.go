@@ -32,7 +32,7 @@ type Standby struct {
 	Version string
 
 	node    atomic.Pointer[cluster.Node] // nil: the servers cannot be used yet
-	trouble atomic.Pointer[string]       // why not, as far as is known
+	trouble atomic.Pointer[string]       // why the servers cannot be used; nil: no attempt has failed
 }
 
 // AdminSocket is the name of the sockets for admin.address among those of connectors. No connector can have this name.
@@ -105,7 +105,7 @@ func (w *Standby) takeOver(ctx context.Context, cancel context.CancelCauseFunc) 
 	return m, nil
 }
 
-// failed remembers why the servers cannot be used, and logs each other reason.
+// failed records why the servers cannot be used, and logs the reason if it differs from the one before.
 func (w *Standby) failed(err error) {
 	why := err.Error()
 	if before := w.trouble.Swap(&why); before == nil || *before != why {

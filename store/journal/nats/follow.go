@@ -190,7 +190,7 @@ func (r *reader) take(m jetstream.Msg) error {
 	if ok {
 		record, whole, ok = r.join(&f)
 	}
-	if !ok { // nobody's
+	if !ok { // published by somebody else
 		record, whole, f.id = nil, true, journal.ID{}
 	}
 	if whole && uint64(seq) > r.after {

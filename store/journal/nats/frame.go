@@ -10,8 +10,8 @@ import (
 )
 
 // A frame is what one message of the stream has: a record, or a part of one that is larger than a message may be. The message is
-// encrypted and authenticated by package seal, so that what nobody with the cluster's secret has appended is no frame. Inside,
-// all numbers are big-endian.
+// encrypted and authenticated by package seal, so that only a node with the cluster's secret can make one. All numbers inside
+// are big-endian.
 //
 //	 0  number of the part, from 0
 //	 2  how many parts the record has
@@ -24,14 +24,14 @@ type frame struct {
 }
 
 const (
-	frameVersion = 2 // bound to each message: another version is no frame
+	frameVersion = 2 // authenticated with each message, so that a message of another version cannot be decrypted
 	frameHead    = 20
 	// frameOctets is by how much a message is larger than its record.
 	frameOctets = frameHead + seal.Overhead
 )
 
-// newSealer returns what encrypts with the first secret, and decrypts with all. Each journal has keys of its own, by its origin,
-// so that a record of another one is none.
+// newSealer returns a Sealer that encrypts with the first secret, and decrypts with all. The keys also depend on the journal's
+// origin, so that records of another journal cannot be decrypted.
 func newSealer(secrets []string, origin string) (*seal.Sealer, error) {
 	if len(secrets) == 0 {
 		return nil, refuse([]string{"no secret is given for its records"})
@@ -53,7 +53,7 @@ type framer struct {
 	plain  []byte // room for the frame that is being encrypted
 }
 
-// append appends the message of a frame to b.
+// append encrypts a frame, and appends the message to b.
 func (r *framer) append(b []byte, f *frame) []byte {
 	p := binary.BigEndian.AppendUint16(r.plain[:0], uint16(f.part))
 	p = binary.BigEndian.AppendUint16(p, uint16(f.parts))
@@ -64,7 +64,7 @@ func (r *framer) append(b []byte, f *frame) []byte {
 	return r.sealer.Append(b, frameVersion, r.plain)
 }
 
-// readFrame decrypts a message. ok is false if it is no frame: nobody with one of the secrets has made it.
+// readFrame decrypts a message. ok is false if it was not made with one of the secrets.
 func readFrame(s *seal.Sealer, b []byte) (f frame, ok bool) {
 	if !seal.Is(b) {
 		return f, false

@@ -9,9 +9,8 @@
 // run, is not above the last one of that run, and the reader drops it. The window of Nats-Msg-Id is not needed for that, and
 // is not used.
 //
-// A client that may publish in the account of the stream may publish anything. So each message is authenticated, and what is not
-// a frame of a node with the secret stands for nothing: a reader passes over it. A lost frame is still noticed, because the
-// numbers of IDs have no gaps.
+// A client that may publish in the account of the stream may publish anything. So each message is authenticated, and readers
+// ignore what is not a frame of a node with the secret. A lost frame is still noticed, because the numbers of IDs have no gaps.
 //
 // # Start reading
 //
@@ -41,13 +40,13 @@ type Options struct {
 	// because no other account may read whether the servers sync each append.
 	System []nats.Option
 	// Secrets are what all nodes have in common: the first encrypts and authenticates records, all
-	// decrypt. A message in the stream that none of them fits is nobody's record.
+	// decrypt. A message that none of them can decrypt is no record.
 	Secrets   []string
 	Stream    string // the name of the stream, which is also its only subject
 	Replicas  int    // number of replicas, if Open creates the stream; 0: minReplicas
 	MaxOctets int64  // limit of the stream, if Open creates it; Append returns journal.ErrFull at the limit. 0: no limit
 	Unsafe    bool   // also accepts servers and a stream that may lose appended records
-	// Failed is called with the reason after each attempt of Open that has failed and is repeated; nil: it is not called.
+	// Failed is called with the error of each failed attempt of Open; nil: it is not called.
 	Failed func(error)
 
 	waits *waits // changed by tests only

@@ -28,13 +28,13 @@ var ErrDeposed = errors.New("another node has taken the work over")
 // IDs of records itself. It does not trim; it only records which records the store does not need
 // any more.
 type Journal struct {
-	inner   journal.Journal
-	node    uint32
-	moved   atomic.Uint64 // the store does not need records up to this place
-	last    atomic.Uint64 // last judged place
-	foreign atomic.Uint64 // how many places had no record
-	place   atomic.Uint64 // the last one of these
-	fault   atomic.Pointer[error]
+	inner     journal.Journal
+	node      uint32
+	moved     atomic.Uint64 // the store does not need records up to this place
+	last      atomic.Uint64 // last judged place
+	foreign   atomic.Uint64 // how many places had no record
+	foreignAt atomic.Uint64 // the last such place
+	fault     atomic.Pointer[error]
 
 	mu    sync.Mutex // held while a record is appended
 	fence journal.Fence
@@ -61,7 +61,7 @@ func (j *Journal) Judge(at journal.Seq, id journal.ID) (bool, error) {
 
 func (j *Journal) judge(at journal.Seq, id journal.ID) (bool, error) {
 	if id == (journal.ID{}) {
-		j.place.Store(uint64(at))
+		j.foreignAt.Store(uint64(at))
 		j.foreign.Add(1)
 		j.last.Store(uint64(at))
 		return false, nil
@@ -79,10 +79,10 @@ func (j *Journal) judge(at journal.Seq, id journal.ID) (bool, error) {
 	}
 }
 
-// Foreign returns how many places had no record of a node, and the last one of them: what is there was
+// Foreign returns how many places had no record of a node, and the last such place. What is there was
 // published by somebody else, or with another secret.
 func (j *Journal) Foreign() (n uint64, last journal.Seq) {
-	return j.foreign.Load(), journal.Seq(j.place.Load())
+	return j.foreign.Load(), journal.Seq(j.foreignAt.Load())
 }
 
 // Last returns the last place that was judged.
