@@ -134,8 +134,8 @@ func (n *Node) State() State {
 	s := n.holder.Status()
 	return State{
 		Node: n.o.Node, Began: n.began, Version: n.o.Version, State: s.State.String(), Epoch: s.Epoch,
-		Reason: n.reason.Load().why, Applied: uint64(n.shared.Last()), Moved: uint64(n.shared.Moved()), Config: *n.config.Load(), At: time.Now(),
-		Sum: *n.sum.Load(),
+		Reason: n.reason.Load().why, Applied: uint64(n.shared.Last()), Moved: uint64(n.shared.Moved()),
+		Config: *n.config.Load(), At: time.Now(), Sum: *n.sum.Load(),
 	}
 }
 
