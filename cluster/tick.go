@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -11,6 +12,7 @@ import (
 	"pmg/cluster/cells"
 	"pmg/cluster/lease"
 	"pmg/cluster/report"
+	"pmg/store"
 	"pmg/store/journal"
 )
 
@@ -261,6 +263,9 @@ func (n *Node) answerCheck(ctx context.Context) error {
 	sum := Sum{Check: number, Error: "the store is being closed"}
 	if !n.closed {
 		at, hash, err := n.store.Sum()
+		if errors.Is(err, store.ErrBehind) {
+			return nil // it answers when it is not any more
+		}
 		if sum = (Sum{Check: number, At: uint64(at), Hash: hash}); err != nil {
 			sum.Error = err.Error()
 		}

@@ -133,22 +133,29 @@ func (w *writer) carryOut(r request) (err error) {
 	if r.batch {
 		err = w.db.Apply(w.batch, pebble.NoSync)
 	}
+	if err != nil || w.summary.isBehind() {
+		return err
+	}
 	if w.growth.octets.Load() > w.growth.most {
 		r.flush = true
 		if w.growth.round.Load() > w.growth.most { // Tidy begins rounds; one soon behind it would move new messages
 			r.move = max(r.move, newRound)
 		}
 	}
-	if old := r.replays && r.changes.at < w.summary.get().applied; err == nil && !old { // old: pebble already has this batch
-		err = w.moveSome(r.move)
-	}
-	if err == nil && r.flush {
+	if err = w.moveSome(r.move); err == nil && r.flush {
 		w.growth.octets.Store(0)
 		w.freeze()
 		w.trim()
 		_, err = w.db.AsyncFlush()
 	}
 	return err
+}
+
+// grow counts what was written to the journal.
+func (w *writer) grow(octets int) {
+	w.growth.octets.Add(int64(octets))
+	w.growth.frozen.Add(int64(octets))
+	w.growth.round.Add(int64(octets))
 }
 
 // flushOctets is how much is written to the journal before the memory table is written again. The older files of the journal
@@ -180,9 +187,7 @@ func (w *writer) write(b *Batch) error {
 		var n int
 		w.record, n = b.appendPiece(w.record[:0], first)
 		first += n
-		w.growth.octets.Add(int64(len(w.record)))
-		w.growth.frozen.Add(int64(len(w.record)))
-		w.growth.round.Add(int64(len(w.record)))
+		w.grow(len(w.record))
 		w.number++
 		var err error
 		at, err = w.journal.Write(journal.ID{Node: 1, Number: w.number}, w.record) // a journal on this machine has only one node

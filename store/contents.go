@@ -57,6 +57,9 @@ func (c contents) sum() (at journal.Seq, sum string, err error) {
 func (c contents) view() (journal.Seq, *notes.View, error) {
 	c.writer.writing.Lock()
 	defer c.writer.writing.Unlock()
+	if c.summary.isBehind() {
+		return 0, nil, ErrBehind
+	}
 	if err := c.writer.ask(request{move: everything}); err != nil {
 		return 0, nil, err
 	}

@@ -117,6 +117,7 @@ func (c *Copy) Apply(at journal.Seq, record []byte) error {
 		return err
 	}
 	whole, err := c.batch.readPiece(record)
+	c.disk.writer.grow(len(record))
 	if err == nil && whole {
 		c.batch.at = at
 		err = c.disk.writer.askAlone(request{changes: &c.batch, replays: true})
@@ -135,6 +136,9 @@ func EmptyRecord() []byte {
 	record, _ := b.appendPiece(nil, 0)
 	return record
 }
+
+// ErrBehind is the error of reading a whole copy that does not have yet what it had before it was opened.
+var ErrBehind = errors.New("this copy still reads what it had before its node was started")
 
 // Sum reads the whole store, and returns a hash of it and the place of the last record that the
 // store has.

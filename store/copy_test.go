@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/rs/zerolog"
 
+	"pmg/internal/testkit/testutil"
 	"pmg/store/journal"
 	inmemory "pmg/store/journal/journaltest"
 	"pmg/store/journal/shared"
@@ -57,15 +59,55 @@ var errSeeded = errors.New("seeded")
 // follow applies what the journal has.
 func (c *copier) follow() {
 	c.t.Helper()
+	for c.followSome(math.MaxInt) {
+	}
+}
+
+// followSome applies up to most records. It returns false if there are no more.
+func (c *copier) followSome(most int) bool {
+	c.t.Helper()
 	err := c.inner.Follow(c.journal.Last(), func(at journal.Seq, id journal.ID, record []byte) error {
+		if most--; most < 0 {
+			return errPause
+		}
 		counts, err := c.journal.Judge(at, id)
 		if err == nil && counts {
 			err = c.copy.Apply(at, record)
 		}
 		return err
 	})
-	if err != nil {
+	if err != nil && !errors.Is(err, errPause) {
 		c.t.Fatal(err)
+	}
+	return err != nil
+}
+
+var errPause = errors.New("enough")
+
+// crash ends the process of a node.
+func (c *copier) crash(r *rand.Rand) {
+	c.t.Helper()
+	fs := c.fs.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: r.IntN(100), RNG: r})
+	c.close()
+	c.fs = fs
+	c.open()
+}
+
+// wander follows with pauses, in which the node does what a node that stands by may do at any moment.
+func (c *copier) wander(r *rand.Rand) {
+	c.t.Helper()
+	for c.followSome(r.IntN(12)) {
+		switch r.IntN(8) {
+		case 0, 1, 2, 3:
+			c.copy.Tidy()
+		case 4:
+			_, _, _ = c.copy.Sum()
+		case 5:
+			c.close()
+			c.open()
+		case 6:
+			c.crash(r)
+		}
 	}
 }
 
@@ -136,7 +178,7 @@ func runCopies(t *testing.T, r *rand.Rand) {
 		}
 		for _, c := range all {
 			if c != owner {
-				c.follow()
+				c.wander(r)
 			}
 		}
 		for _, c := range all {
@@ -156,16 +198,52 @@ func runCopies(t *testing.T, r *rand.Rand) {
 
 // restart ends the owner, or another node by a crash, and starts it again.
 func restart(r *rand.Rand, owner, other *copier) {
-	fs := other.fs.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: r.IntN(100), RNG: r})
-	owner.close()
-	if other != owner {
-		other.close()
-		other.fs = fs
-		other.open()
-		other.follow()
+	if r.IntN(2) == 0 {
+		owner.crash(r)
+	} else {
+		owner.close()
+		owner.open()
 	}
-	owner.open()
-	owner.follow()
+	if other != owner {
+		other.crash(r)
+		other.wander(r)
+	}
+	owner.wander(r)
+}
+
+// A node that only follows writes what it has to tables, as the owner does, so that neither its memory nor the journal that it
+// needs grows.
+func TestCopyFollowsLong(t *testing.T) {
+	t.Parallel()
+	a := &copier{t: t, node: 1, inner: inmemory.New(nil), fs: newMemFS()}
+	b := &copier{t: t, node: 2, inner: a.inner, fs: newMemFS()}
+	a.open()
+	b.open()
+	a.takeOver(1)
+	most := 0
+	for id := range uint64(3000) {
+		commit(t, a.copy, func(b *Batch) { b.Note("north", fmt.Append(nil, "peer ", id), []byte("some value"), 100) })
+		if id%10 == 0 {
+			b.follow()
+			most = max(most, b.copy.disk.reader.notes.Octets())
+		}
+		if id%300 == 0 {
+			b.copy.Tidy()
+		}
+	}
+	if most > 64<<10 {
+		t.Errorf("its notes took %d octets of memory", most)
+	}
+	testutil.Eventually(t, "the journal is not needed", func() bool {
+		b.copy.Tidy()
+		return b.copy.disk.journal.(*shared.Journal).Moved() > 2000
+	})
+	b.follow()
+	if a.sum() != b.sum() {
+		t.Errorf("%s, and %s", a.sum(), b.sum())
+	}
+	a.close()
+	b.close()
 }
 
 // A backup of a copy is the copy of another node, which goes on where it was made.

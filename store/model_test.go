@@ -68,7 +68,26 @@ func (m *model) change(r *rand.Rand, b *Batch) {
 		upTo := m.number - min(m.number, r.Uint64N(5))
 		b.DropEvents(upTo)
 		maps.DeleteFunc(m.events, func(n uint64, _ string) bool { return n <= upTo })
+	case 2, 3, 4:
+		m.another(r, b)
 	}
+}
+
+// another replaces a mapping by another of its day, or erases it.
+func (m *model) another(r *rand.Rand, b *Batch) {
+	all := slices.Sorted(maps.Keys(m.mapped))
+	if len(all) == 0 {
+		return
+	}
+	peer := all[r.IntN(len(all))]
+	day := dayIn(m.mapped[peer])
+	if r.IntN(2) == 0 {
+		b.Erase("north", []byte(peer), day)
+		delete(m.mapped, peer)
+		return
+	}
+	m.mapped[peer] = fmt.Sprint(day, " another ", r.IntN(100))
+	b.Note("north", []byte(peer), []byte(m.mapped[peer]), day)
 }
 
 func (m *model) put(b *Batch, id uint64, words int) {

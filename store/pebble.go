@@ -305,6 +305,7 @@ func (s *durable) load() error {
 			return err
 		}
 	}
+	s.summary.place = s.summary.marks.replayed()
 	if s.summary.event, err = s.lastEvent(); err != nil {
 		return err
 	}
@@ -400,7 +401,7 @@ func (s *durable) Commit(b *Batch) error {
 
 // Tidy implements Store. It checks the store's files, and then tidies their contents.
 func (s *durable) Tidy() {
-	if s.monitor.fault.get() != nil || s.guard.isRemoved() {
+	if s.monitor.fault.get() != nil || s.guard.isRemoved() || s.summary.isBehind() {
 		return
 	}
 	s.ballast.Lay()
@@ -427,7 +428,12 @@ func (s *durable) Stats() Stats {
 }
 
 // move moves all young messages and events to pebble.
-func (s *durable) move() error { return s.writer.askAlone(request{move: everything}) }
+func (s *durable) move() error {
+	if s.summary.isBehind() {
+		return ErrBehind
+	}
+	return s.writer.askAlone(request{move: everything})
+}
 
 // writeMarks writes the marks, and starts writing the memory table.
 func (s *durable) writeMarks() error {
@@ -514,9 +520,9 @@ func (s *durable) checkpoint(dir string) error {
 
 // Close writes the memory table, so that the next start has nothing to replay, and closes the
 // database and the journal. After a fault it writes nothing, and abandons a commit that never
-// returns.
+// returns. It also writes nothing while a copy is behind: the next start replays again.
 func (s *durable) Close() error {
-	if s.monitor.fault.get() == nil {
+	if s.monitor.fault.get() == nil && !s.summary.isBehind() {
 		_ = s.move() // after an error the next start replays the journal
 		s.reader.notes.StopMerges()
 		_ = s.noteWriter.writeAll(s.summary.get().applied)

@@ -3,6 +3,8 @@ package store
 import (
 	"sync"
 	"sync/atomic"
+
+	"pmg/store/journal"
 )
 
 // A summary has the facts about a store as a whole. It is safe for concurrent use.
@@ -11,9 +13,10 @@ type summary struct {
 
 	mu     sync.Mutex // guards the fields below
 	marks  marks
-	lowPut uint64 // lowest id put since watchPuts was called
-	event  uint64 // number of the last committed event
-	moved  uint64 // number of the last event that was moved to pebble
+	place  journal.Seq // place of the last record that was carried out since the store was opened
+	lowPut uint64      // lowest id put since watchPuts was called
+	event  uint64      // number of the last committed event
+	moved  uint64      // number of the last event that was moved to pebble
 }
 
 // get returns the marks.
@@ -21,6 +24,14 @@ func (s *summary) get() marks {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.marks
+}
+
+// isBehind reports whether a start still replays records that pebble has in part. Until it ends, pebble is ahead of what is in
+// memory: nothing may be moved to pebble, because marks would say that this includes the records not yet replayed.
+func (s *summary) isBehind() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.place < s.marks.applied
 }
 
 // lastEvent returns the number of the last event that was committed.
@@ -105,6 +116,7 @@ func (s *summary) settle(b *Batch, m marks, lowest uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.marks.last, s.marks.messages, s.marks.applied = m.last, m.messages, m.applied
+	s.place = max(s.place, b.at)
 	s.marks.low, s.lowPut = min(s.marks.low, lowest), min(s.lowPut, lowest)
 	for _, o := range b.ops {
 		if o.kind == opEvent {
