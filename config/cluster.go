@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"pmg/cluster/lease"
+	"pmg/config/managed"
 	"pmg/config/option"
 )
 
@@ -67,12 +68,6 @@ func checkCluster(d *decoder, c *Config) {
 		}
 		return
 	}
-	if c.Managed.Dir != "" {
-		d.problem(
-			"managed.dir",
-			"must not be given together with cluster, because the directory is that of one node alone: remove one of them",
-		)
-	}
 	if err := o.LeaseOptions().Check(); err != nil {
 		d.problem("cluster", "cannot be used: %s", err)
 	}
@@ -108,14 +103,52 @@ func checkCluster(d *decoder, c *Config) {
 	}
 }
 
+// leaveOutManaged removes from a copy of the configuration what managed files define.
+func (c *Config) leaveOutManaged(of *Config) {
+	if c.Managed.Dir == "" {
+		return
+	}
+	of.Managed.Dir = "." // all nodes have one, or none
+	of.Accounts, of.Lists, of.Prices, of.Routes = nil, nil, nil, nil
+	for _, a := range c.Accounts {
+		if c.Defined(managed.Accounts, a.SystemID) != "" {
+			of.Accounts = append(of.Accounts, a)
+		}
+	}
+	for _, l := range c.Lists {
+		if c.Defined(managed.Lists, l.Name) != "" {
+			of.Lists = append(of.Lists, l)
+		}
+	}
+	for _, p := range c.Prices {
+		if c.Defined(managed.Prices, p.Name) != "" {
+			of.Prices = append(of.Prices, p)
+		}
+	}
+	for i, r := range c.Routes {
+		if c.lines.routes[i] > 0 {
+			of.Routes = append(of.Routes, r)
+		}
+	}
+}
+
 // Common returns a hash of the options that all nodes of a cluster must share: all options except those of
-// the machine, which are its directories, limits, logs, operators and the addresses that it listens on, and how it reaches the
-// servers.
+// the machine, which are its directories and files, limits, logs, operators and the addresses that it listens on, and how it reaches the
+// servers; and except those of managed files, which a node that takes over has from the store.
 func (c *Config) Common() (string, error) {
 	common := *c
 	common.User, common.Log, common.PDULog, common.Events = "", Log{}, PDULog{}, Events{}
 	common.Stats, common.Telemetry, common.Store, common.Admin = Stats{}, Telemetry{}, Store{}, Admin{}
 	common.Limits, common.Cluster = Limits{}, Cluster{Lease: c.Cluster.Lease, Dead: c.Cluster.Dead, Beat: c.Cluster.Beat}
+	common.Lists, common.Prices = slices.Clone(c.Lists), slices.Clone(c.Prices)
+	c.leaveOutManaged(&common)
+	for i := range common.Lists {
+		common.Lists[i].File = ""
+	}
+	for i := range common.Prices {
+		common.Prices[i].File = ""
+	}
+	common.Networks.File = ""
 	common.Connectors = slices.Clone(c.Connectors)
 	for i := range common.Connectors {
 		if o := &common.Connectors[i]; o.Listens() {

@@ -155,16 +155,39 @@ func TestManagedCache(t *testing.T) {
 	load("acme8 bank5", nil)
 }
 
-// A directory that does not exist is a problem: it may be on a disk that is not mounted. A cluster has none.
+// A directory that does not exist is a problem: it may be on a disk that is not mounted.
 func TestManagedMissing(t *testing.T) {
 	t.Parallel()
-	for option, want := range map[string]string{
-		"managed: {dir: elsewhere/deeper}": "managed.dir must be a directory, and ",
-		"managed: {dir: managed}\ncluster: {node: a, servers: [\"nats://127.0.0.1:1\"], unsafe: true}": "managed.dir must not be given together with cluster",
-	} {
-		file := managedDir(t, strings.Replace(besideManaged, "managed: {dir: managed}", option, 1), map[string]string{})
-		if _, _, err := Load(file, Options{}); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v", option, err)
+	option, want := "managed: {dir: elsewhere/deeper}", "managed.dir must be a directory, and "
+	file := managedDir(t, strings.Replace(besideManaged, "managed: {dir: managed}", option, 1), map[string]string{})
+	if _, _, err := Load(file, Options{}); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%s: %v", option, err)
+	}
+}
+
+// What nodes of a cluster must have alike is not what managed files have: a node that takes over has these from the store.
+func TestManagedInCluster(t *testing.T) {
+	t.Parallel()
+	common := func(beside string, files map[string]string) string {
+		cluster := "\ncluster: {node: a, servers: [\"nats://127.0.0.1:1\"], unsafe: true}\n"
+		c, _, err := Load(managedDir(t, beside+cluster, files), Options{})
+		if err != nil {
+			t.Fatal(err)
 		}
+		hash, err := c.Common()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return hash
+	}
+	none := common(besideManaged, map[string]string{})
+	some := common(besideManaged, map[string]string{
+		"accounts/bank.yaml": "password: x", "routes/first.yaml": "to: one", "lists/stops.yaml": "{}", "lists/stops.txt": "4670\n",
+	})
+	if none != some {
+		t.Errorf("%s without managed files, and %s with some", none, some)
+	}
+	if changed := common(strings.Replace(besideManaged, "system_id: ", "rate: 7, system_id: ", 1), map[string]string{}); changed == none {
+		t.Error("an account of the file does not count")
 	}
 }

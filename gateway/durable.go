@@ -17,6 +17,9 @@ func (g *Gateway) Keep(s store.Store) error {
 	if err := g.Receipts.SMSCs.Load(); err != nil {
 		return err
 	}
+	if err := g.Lists.Keep(); err != nil {
+		return err
+	}
 	return g.Intake.Credit.Load()
 }
 

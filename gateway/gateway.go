@@ -90,7 +90,7 @@ func New(
 	g.Convert = convert.New(shared, g.Table)
 	g.Settler = settle.New(shared, g.Keeper, g.Table, g.Convert, g.Hooks)
 	g.Receipts = g.Settler.Receipts
-	g.Lists = lists.New(shared)
+	g.Lists = lists.New(shared, g.Keeper)
 	mobile, money := networks.New(shared), credit.New(shared, g.Keeper)
 	g.Intake = intake.New(shared, g.Keeper, g.Table, g.Convert, g.Receipts, &g.Settler.Events, g.Hooks, g.Lists, mobile, money)
 	g.Operate = operate.New(shared, g.Keeper, g.Table, g.Receipts, g.Settler, g.Intake)

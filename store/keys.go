@@ -140,8 +140,10 @@ const (
 	KindBalance Kind = ".balance"  // gateway/credit: balances of accounts, by name
 	KindPaid    Kind = ".paid"     // gateway/credit: what accounts have paid, by accounts and numbers
 	KindEnded   Kind = ".ended"    // gateway/receipts: outcomes of messages, by our ids
+	KindFile    Kind = ".files"    // store/files: whole files
 	KindForm    Kind = ".forms"    // gateway/receipts: the format of the ids of SMSCs, by name
 	KindKeyword Kind = ".keywords" // gateway/route: keywords of the first parts of long messages
+	KindListed  Kind = ".listed"   // gateway/lists: numbers that were added to lists and removed, by names of lists
 	KindPart    Kind = ".parts"    // gateway/receipts: outcomes of the parts of long messages
 	KindRequest Kind = ".request"  // gateway/request: results of requests, by their keys
 	KindWait    Kind = ".waits"    // gateway/receipts: long messages that wait for outcomes of parts

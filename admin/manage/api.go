@@ -110,7 +110,7 @@ func (a *api) handler(kind string, ro route) http.HandlerFunc {
 
 func (a *api) config() *config.Config { return a.server.Gateway().Node.Config() }
 
-func (a *api) dir() *managed.Dir { return managed.Open(a.config().Managed.Dir) }
+func (a *api) dir() *managed.Dir { return managed.Open(a.config().Managed.Dir, nil) }
 
 func refuse(status int, text string) error { return &editor.Refusal{Status: status, Text: text} }
 

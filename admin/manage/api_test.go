@@ -74,7 +74,7 @@ func start(t *testing.T, text string) *rig {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		one := editor.Editor{
-			Dir: managed.Open(r.g.Node.Config().Managed.Dir), Running: r.g.Node.Config,
+			Dir: managed.Open(r.g.Node.Config().Managed.Dir, nil), Running: r.g.Node.Config,
 			Load: func(instead map[string][]byte) (*config.Config, error) {
 				c, _, err := config.Load(r.file, config.Options{Instead: instead, Cache: cache})
 				if err == nil {

@@ -45,7 +45,9 @@ type managedKind struct {
 // IsStill reports that only actions change the page.
 func (*managedList) IsStill() bool { return true }
 
-func (s *site) dir() *managed.Dir { return managed.Open(s.server.Gateway().Node.Config().Managed.Dir) }
+func (s *site) dir() *managed.Dir {
+	return managed.Open(s.server.Gateway().Node.Config().Managed.Dir, nil)
+}
 
 // managedFiles lists the managed objects.
 func (s *site) managedFiles(r *http.Request) any {

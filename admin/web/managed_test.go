@@ -51,7 +51,7 @@ func startManaged(t *testing.T) (base string, dir, audit string) {
 	}
 	s := serve(t, cfg, func(g *gateway.Gateway, e gateway.Engine) admin.Parts {
 		one := editor.Editor{
-			Dir: managed.Open(cfg.Managed.Dir), Running: g.Node.Config,
+			Dir: managed.Open(cfg.Managed.Dir, nil), Running: g.Node.Config,
 			Load: func(instead map[string][]byte) (*config.Config, error) {
 				c, _, err := config.Load(file, config.Options{Instead: instead})
 				if err == nil {

@@ -153,7 +153,7 @@ func (s *server) carryOut(file string, r reloadRequest) (a reloadAnswer) {
 	}
 	cfg := s.gateway.Node.Config()
 	e := editor.Editor{
-		Dir: managed.Open(cfg.Managed.Dir), Running: s.gateway.Node.Config,
+		Dir: managed.Open(cfg.Managed.Dir, s.common()), Running: s.gateway.Node.Config,
 		Load: func(instead map[string][]byte) (*config.Config, error) {
 			return s.files.load(io.Discard, file, instead)
 		},
@@ -208,6 +208,9 @@ func (s *server) reloadFile(file string, r reloadRequest) (report string, err er
 		return "", fmt.Errorf(
 			"cannot reload: %s would remove %s; pmg reload --force allows that", file, strings.Join(losses, ", "),
 		)
+	}
+	if err := s.shareEdited(cfg); err != nil {
+		return "", fmt.Errorf("cannot reload: %w", err)
 	}
 	changes, err := s.reload(cfg)
 	if err != nil {

@@ -109,7 +109,15 @@ func serve(cfg *config.Config, file string, f *reader) error {
 	if err != nil {
 		return exitError{err, exitTemporary}
 	}
-	next, err := work(w.Config, file, f, log, signals, opened, m)
+	if err := m.TakeFiles(w.Config); err != nil {
+		return exitError{err, exitTemporary}
+	}
+	if cfg = w.Config; cfg.Managed.Dir != "" {
+		if cfg, err = w.Load(); err != nil {
+			return exitError{errors.Join(err, m.Close()), exitTemporary}
+		}
+	}
+	next, err := work(cfg, file, f, log, signals, opened, m)
 	if err == nil || errors.Is(err, errMoved) {
 		m.HandOver(next)
 	}

@@ -2,13 +2,10 @@ package main
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -139,7 +136,6 @@ func writeStatus(out io.Writer, o statusOptions, before, s *admin.Status) error 
 // Limits of the time of a gateway's answer, and of the reason in it.
 const (
 	statusTimeout = 10 * time.Second
-	maxReason     = 1000
 )
 
 func askStatus(ctx context.Context, o statusOptions) (*admin.Status, error) {
@@ -158,19 +154,5 @@ func askAdmin(ctx context.Context, g *ask.Gateway, method, path string, v any) e
 
 // askAdminFor sends a request that may take longer to a gateway.
 func askAdminFor(ctx context.Context, timeout time.Duration, g *ask.Gateway, method, path string, v any) error {
-	answer, err := g.Request(ctx, timeout, method, path)
-	if err != nil {
-		return err
-	}
-	if answer.Code != http.StatusOK {
-		reason := printable(strings.TrimSpace(string(answer.Body[:min(len(answer.Body), maxReason)])))
-		if strings.HasPrefix(reason, "cannot ") { // the error is complete
-			return errors.New(reason)
-		}
-		return fmt.Errorf("cannot ask gateway: %s answers %s: %s", answer.URL, printable(answer.Status), reason)
-	}
-	if err := json.Unmarshal(answer.Body, v); err != nil {
-		return fmt.Errorf("cannot read the answer of %s: %w", answer.URL, err)
-	}
-	return nil
+	return g.JSON(ctx, timeout, method, path, v)
 }

@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"pmg/internal/wholefile"
+	"pmg/store/files"
 )
 
 // Bounds of a directory.
@@ -66,16 +67,27 @@ func IsOptions(file string) bool { return strings.HasSuffix(file, ".yaml") }
 
 // A Dir is a directory of files that the gateway writes.
 type Dir struct {
-	path string
-	fs   vfs.FS
-	now  func() time.Time
+	path   string
+	fs     vfs.FS
+	now    func() time.Time
+	common Common
 }
 
-// Open returns the directory of a path. Nothing is read or made.
-func Open(path string) *Dir { return OpenOn(vfs.Default, path, time.Now) }
+// A Common has the files that several machines have in common: each machine's directory is a copy of it.
+type Common interface {
+	// Put stores files, and removes those without data. It returns when the other machines will have them.
+	Put(...files.File) error
+	// Each passes all files.
+	Each(func(files.File) error) error
+}
+
+// Open returns the directory of a path. Nothing is read or made. common is nil if this machine alone has the files.
+func Open(path string, common Common) *Dir { return OpenOn(vfs.Default, path, time.Now, common) }
 
 // OpenOn opens a directory on any file system, with any clock.
-func OpenOn(fs vfs.FS, path string, now func() time.Time) *Dir { return &Dir{path, fs, now} }
+func OpenOn(fs vfs.FS, path string, now func() time.Time, common Common) *Dir {
+	return &Dir{path, fs, now, common}
+}
 
 // WillBeMade reports whether a directory is missing and the first change will create it: the parent directory
 // belongs to the user that the process runs as.
@@ -171,10 +183,11 @@ func (d *Dir) Replace(c Change, data []byte, use func() error) (Change, error) {
 	if err := d.makeDirs(c.File); err != nil {
 		return c, fmt.Errorf("cannot write %s: %w", c.File, err)
 	}
-	if c, err = d.record(c); err != nil {
+	c, recorded, err := d.record(c)
+	if err != nil {
 		return c, fmt.Errorf("cannot write the history of %s: %w", c.File, err)
 	}
-	err = d.exchange(c.File, data, was != nil, use)
+	err = d.exchange(c.File, data, was != nil, func() error { return d.share(c, recorded, data, use) })
 	if errors.Is(err, ErrStuck) {
 		return c, err
 	}
@@ -184,6 +197,23 @@ func (d *Dir) Replace(c Change, data []byte, use func() error) (Change, error) {
 	}
 	d.trim()
 	return c, nil
+}
+
+// share stores a change in what machines have in common, and then calls use. If use fails, the change is taken back there.
+func (d *Dir) share(c Change, recorded files.File, data []byte, use func() error) error {
+	if d.common == nil {
+		return use()
+	}
+	err := d.common.Put(files.File{Name: c.File, Data: data}, recorded)
+	if err == nil {
+		if err = use(); err == nil {
+			return nil
+		}
+	} else {
+		err = fmt.Errorf("cannot store %s for the other nodes: %w", c.File, err)
+	}
+	back := d.common.Put(files.File{Name: c.File, Data: c.Before}, files.File{Name: recorded.Name})
+	return errors.Join(err, back)
 }
 
 // makeDirs makes the directories of a file and of the history.
@@ -257,7 +287,15 @@ func (d *Dir) put(path, fresh string, data []byte) error {
 }
 
 // write writes and syncs a file.
-func (d *Dir) write(path string, data []byte) error {
+func (d *Dir) write(path string, data []byte) error { return d.writeAnd(path, data, vfs.File.Sync) }
+
+// writeOnly writes a file.
+func (d *Dir) writeOnly(path string, data []byte) error {
+	return d.writeAnd(path, data, func(vfs.File) error { return nil })
+}
+
+// writeAnd writes a file, and calls end before it closes the file.
+func (d *Dir) writeAnd(path string, data []byte, end func(vfs.File) error) error {
 	f, err := d.fs.Create(path, vfs.WriteCategoryUnspecified)
 	if err != nil {
 		return err
@@ -267,7 +305,7 @@ func (d *Dir) write(path string, data []byte) error {
 		_, err = f.Write(slices.Clone(data)) // a vfs.File may change the slice that it gets
 	}
 	if err == nil {
-		err = f.Sync()
+		err = end(f)
 	}
 	if cerr := f.Close(); err == nil {
 		err = cerr

@@ -30,7 +30,7 @@ func openMem(t *testing.T, fs vfs.FS) *Dir {
 		t.Fatal(err)
 	}
 	now := time.Unix(1e9, 0)
-	return OpenOn(fs, "managed", func() time.Time { return now })
+	return OpenOn(fs, "managed", func() time.Time { return now }, nil)
 }
 
 func replace(t *testing.T, d *Dir, file, data string) Change {
@@ -269,7 +269,7 @@ func TestPowerCut(t *testing.T) {
 		if cut == nil {
 			cut, want = mem.CrashClone(vfs.CrashCloneCfg{RNG: random}), "two"
 		}
-		after := OpenOn(cut, "managed", time.Now)
+		after := OpenOn(cut, "managed", time.Now, nil)
 		got, err := after.Read(acme)
 		if err != nil || !bytes.Equal(got, []byte("two")) && (want != "" || !bytes.Equal(got, []byte("one"))) {
 			t.Errorf("seed %d: %q, %v", seed, got, err)
@@ -286,7 +286,7 @@ func TestWillBeMade(t *testing.T) {
 	if !WillBeMade(path) || WillBeMade(filepath.Join(path, "deeper")) {
 		t.Error("it is not known that it will be made")
 	}
-	l, err := Open(path).Lock()
+	l, err := Open(path, nil).Lock()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -317,7 +317,7 @@ func put(t *testing.T, d *Dir, file, data string) {
 // A file may be empty, or as large as it may be, and no larger.
 func TestRead(t *testing.T) {
 	t.Parallel()
-	d := Open(t.TempDir())
+	d := Open(t.TempDir(), nil)
 	replace(t, d, "lists/a.txt", "")
 	if data, err := d.Read("lists/a.txt"); data == nil || len(data) > 0 || err != nil || Tag(data) == "" || Tag(nil) != "" {
 		t.Errorf("an empty file: %q, %v, tag %q", data, err, Tag(data))
@@ -422,7 +422,7 @@ func TestHistoryByHand(t *testing.T) {
 // Old changes go, but for the last one.
 func TestOldChanges(t *testing.T) {
 	t.Parallel()
-	d := Open(t.TempDir())
+	d := Open(t.TempDir(), nil)
 	now := time.Now()
 	d.now = func() time.Time { return now }
 	replace(t, d, acme, "one")
@@ -443,7 +443,7 @@ func TestOldChanges(t *testing.T) {
 func TestRights(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	d := Open(dir)
+	d := Open(dir, nil)
 	replace(t, d, acme, "one")
 	replace(t, d, acme, "two")
 	for file, want := range map[string]os.FileMode{acme: 0o600, nameOf(2): 0o600, Accounts: 0o700, history: 0o700} {
@@ -467,7 +467,7 @@ func TestRights(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	other := Open(dir)
+	other := Open(dir, nil)
 	times := 0
 	other.now = func() time.Time { times++; return time.Unix(int64(times)*int64(lockWait/time.Second), 0) }
 	if _, err := other.Lock(); err == nil || !strings.HasPrefix(err.Error(), "cannot lock "+dir) {

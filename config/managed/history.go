@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"pmg/store/files"
 )
 
 // history is the directory of earlier contents.
@@ -53,11 +55,11 @@ func (d *Dir) numbers() (all []int, err error) {
 	return all, nil
 }
 
-// record writes a change into the history, under the next number.
-func (d *Dir) record(c Change) (Change, error) {
+// record writes a change into the history, under the next number. It returns the file with the change, too.
+func (d *Dir) record(c Change) (_ Change, f files.File, err error) {
 	all, err := d.numbers()
 	if err != nil {
-		return c, err
+		return c, f, err
 	}
 	c.Number = 1
 	if len(all) > 0 {
@@ -65,11 +67,12 @@ func (d *Dir) record(c Change) (Change, error) {
 	}
 	head, err := json.Marshal(c)
 	if err != nil {
-		return c, err
+		return c, f, err
 	}
-	path := d.Path(nameOf(c.Number))
+	f = files.File{Name: nameOf(c.Number), Data: slices.Concat(head, []byte("\n"), c.Before)}
+	path := d.Path(f.Name)
 	fresh := d.Path(history + "/.new")
-	err = d.write(fresh, slices.Concat(head, []byte("\n"), c.Before))
+	err = d.write(fresh, f.Data)
 	if err == nil {
 		err = d.fs.Rename(fresh, path)
 	}
@@ -79,7 +82,7 @@ func (d *Dir) record(c Change) (Change, error) {
 	if err != nil {
 		_, _ = d.fs.Remove(fresh), d.fs.Remove(path)
 	}
-	return c, err
+	return c, f, err
 }
 
 // forget removes a change that was not made.
@@ -100,6 +103,12 @@ func (d *Dir) trim() {
 		return
 	}
 	var kept []held
+	var gone []files.File
+	forget := func(n int) {
+		if d.forget(n) == nil {
+			gone = append(gone, files.File{Name: nameOf(n)})
+		}
+	}
 	octets := int64(0)
 	for i, n := range all {
 		info, err := d.fs.Stat(d.Path(nameOf(n)))
@@ -107,14 +116,17 @@ func (d *Dir) trim() {
 			continue
 		}
 		if i < len(all)-1 && d.now().Sub(info.ModTime()) > MostAge {
-			_ = d.forget(n)
+			forget(n)
 			continue
 		}
 		octets += info.Size()
 		kept = append(kept, held{n, info.Size()})
 	}
 	if len(kept) > MostChanges || octets > MostOctets {
-		d.share(kept, octets)
+		d.makeRoom(kept, octets, forget)
+	}
+	if d.common != nil && len(gone) > 0 {
+		_ = d.common.Put(gone...) // what stays is removed later
 	}
 }
 
@@ -127,8 +139,8 @@ type held struct {
 // room is the share of its limits, 1/room, that the history frees at a time, so that the heads of all changes are read rarely.
 const room = 20
 
-// share removes changes until there is room for further ones. The last change is never removed.
-func (d *Dir) share(all []held, octets int64) {
+// makeRoom removes changes until there is room for further ones. The last change is never removed.
+func (d *Dir) makeRoom(all []held, octets int64, forget func(number int)) {
 	type part struct {
 		changes []held // the oldest in front
 		octets  int64
@@ -159,7 +171,7 @@ func (d *Dir) share(all []held, octets int64) {
 			return
 		}
 		h := most.changes[0]
-		_ = d.forget(h.number)
+		forget(h.number)
 		most.changes = most.changes[1:]
 		most.octets -= h.octets
 		octets -= h.octets

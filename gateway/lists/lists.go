@@ -6,7 +6,7 @@
 // # Start reading
 //
 // lists.go (from the configuration to registers), screen.go (what is asked for a message), words.go (opt-outs), replies.go (how
-// many replies there may be); package numbers has the rest.
+// many replies there may be), shared.go (what the nodes of a cluster have in common); package numbers has the rest.
 package lists
 
 import (
@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"pmg/config"
+	"pmg/gateway/keep"
 	"pmg/gateway/node"
 	"pmg/sms/number"
 	"pmg/sms/numbers"
@@ -23,15 +24,17 @@ import (
 
 // Lists holds the registers in force. It is safe for concurrent use.
 type Lists struct {
-	node  *node.Node
-	inUse atomic.Pointer[Opened]
+	node   *node.Node
+	keep   *keep.Keeper
+	inUse  atomic.Pointer[Opened]
+	shares atomic.Bool // the store has the changes, for the other nodes of a cluster
 
 	replies replies
 }
 
 // New returns Lists without lists. The caller then calls Open and Apply.
-func New(n *node.Node) *Lists {
-	l := &Lists{node: n}
+func New(n *node.Node, k *keep.Keeper) *Lists {
+	l := &Lists{node: n, keep: k}
 	l.inUse.Store(&Opened{})
 	return l
 }
@@ -64,11 +67,16 @@ func (l *Lists) Open(cfg *config.Config) (*Opened, error) {
 		c := &cfg.Lists[i]
 		before := l.inUse.Load().find(c)
 		if before == nil {
-			opened, err := numbers.Open(c.File)
+			opened, err := numbers.Open(c.File, cfg.Cluster.Node != "")
 			if err != nil {
 				return nil, fmt.Errorf("cannot open list %s: %w", c.Name, err)
 			}
-			before = &list{numbers: opened, replies: &atomic.Int64{}}
+			before = &list{name: c.Name, numbers: opened, replies: &atomic.Int64{}}
+			if l.shares.Load() {
+				if err := l.exchange(before); err != nil {
+					return nil, err
+				}
+			}
 		}
 		one := &list{c.Name, before.numbers, before.replies, len(c.OptOutFrom) > 0}
 		named[c.Name] = one
@@ -135,6 +143,7 @@ func (l *Lists) Refresh(now int64) {
 		if err != nil {
 			l.node.Log.Error().Str("list", one.name).Err(err).Msg("list has a problem; what was read before stays in force")
 		}
+		l.share(one)
 		if reloaded {
 			s := one.numbers.Status()
 			l.node.Log.Info().Str("list", one.name).Int("entries", s.Entries).Msg("list was read again, and is in force")

@@ -11,6 +11,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"pmg/config"
+	"pmg/gateway/keep"
 	"pmg/gateway/node"
 	"pmg/internal/testkit/testutil"
 	"pmg/sms"
@@ -31,7 +32,7 @@ func newPlace(t *testing.T, files map[string]string) *place {
 		p.put(name, text)
 	}
 	n := node.New(config.Default(), zerolog.New(p.log))
-	p.Lists = New(n)
+	p.Lists = New(n, keep.New(n))
 	return p
 }
 

@@ -98,6 +98,7 @@ func (c *Change) Make() sms.Code {
 			}
 			return sms.TemporaryFailure
 		}
+		c.lists.share(one.list)
 		key := replyKey{mobile.Key(), one.stop}
 		if c.due == nil && one.mayReply(c) && c.lists.replies.claim(now, key, n > 0 && on != one.stop) {
 			c.due = one

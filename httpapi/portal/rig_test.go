@@ -89,7 +89,7 @@ func newRig(t *testing.T, accounts, api, operator string, more ...string) *rig {
 	api1 := v1.New(v1.Rooms{Node: g.Node, Routes: g.Table, Logins: g.Logins, Submitter: g.Requests, Operations: g.Operate},
 		v1.NewPulls(r.Site, g.Node.Clock.Now, t.Context().Done()), events)
 	one := editor.Editor{
-		Dir: managed.Open(r.dir), Running: g.Node.Config,
+		Dir: managed.Open(r.dir, nil), Running: g.Node.Config,
 		Load: func(instead map[string][]byte) (*config.Config, error) {
 			c, _, err := config.Parse([]byte("pdulog: {enabled: false}\n"+r.yaml), config.Options{Instead: instead})
 			return c, err

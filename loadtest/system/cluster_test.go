@@ -46,6 +46,7 @@ type clusterRig struct {
 
 type clusterNode struct {
 	file    string
+	store   string   // directory of its store
 	address string   // of its clients
 	program string   // "": that of all tests
 	within  []string // the beginning of its command, such as that of a namespace
@@ -60,8 +61,8 @@ func newClusterRig(t *testing.T, servers []*natstest.Server, times clusterTimes,
 	g := &clusterRig{t: t}
 	for i := range g.nodes {
 		n := &g.nodes[i]
-		n.address = testutil.FreeAddress(t)
-		n.file = process.WriteConfig(t, fmt.Sprintf(clusterConfig, t.TempDir()+"/store", []string{"a", "b", "c"}[i],
+		n.address, n.store = testutil.FreeAddress(t), t.TempDir()+"/store"
+		n.file = process.WriteConfig(t, fmt.Sprintf(clusterConfig, n.store, []string{"a", "b", "c"}[i],
 			`"`+strings.ReplaceAll(natstest.URLs(servers...), ",", `", "`)+`"`, len(servers), len(servers) < 3, times.lease, times.dead, n.address, smsc))
 	}
 	return g

@@ -56,7 +56,7 @@ func BenchmarkTenMillion(b *testing.B) {
 			before, stop := inUse(), make(chan struct{})
 			most := peak(stop)
 			began := time.Now()
-			l, err := Open(path)
+			l, err := Open(path, false)
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -36,6 +36,15 @@ type changes struct {
 	offset  int64       // guarded by reading: offset up to which the journal was read
 	lines   int64       // guarded by reading: number of lines that were read
 	problem string      // guarded by reading: the reason why a part of the journal cannot be read; "": no problem
+	shared  bool        // News is called
+	news    []Change    // guarded by reading: changes since News was called
+}
+
+// A Change is a number or the name of a sender that the journal adds to a list or removes from it, whatever the list's file
+// contains.
+type Change struct {
+	Entry string
+	On    bool
 }
 
 func newChanges(list string) *changes {
@@ -84,12 +93,30 @@ func (c *changes) set(e *entry, on bool) bool {
 // replace takes over the contents of a journal that has replaced the one that was read. Concurrent look-ups use the old or the
 // new contents.
 func (c *changes) replace(by *changes) {
+	if c.shared {
+		c.news = append(c.news, c.without(by)...)
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.numbers, c.names = by.numbers, by.names
 	c.count.Store(by.count.Load())
 	c.added.Store(by.added.Load())
 	c.info, c.offset, c.lines, c.problem = by.info, by.offset, by.lines, by.problem
+}
+
+// without returns the changes of another journal that this one does not have.
+func (c *changes) without(other *changes) (all []Change) {
+	for n, on := range other.numbers {
+		if was, known := c.numbers[n]; !known || was != on {
+			all = append(all, Change{string(strconv.AppendUint(nil, n, 10)[1:]), on}) // [1:]: without leading
+		}
+	}
+	for name, on := range other.names {
+		if was, known := c.names[name]; !known || was != on {
+			all = append(all, Change{name, on})
+		}
+	}
+	return all
 }
 
 // read reads the lines that other processes have appended since the last call. It returns an error for lines that cannot be
@@ -180,12 +207,18 @@ func (c *changes) takes(line []byte) bool {
 	}
 	var room [maxName]byte
 	e, err := parse(line[1:], &room)
-	return err == nil && !e.prefix && c.set(&e, line[0] == '+')
+	if err != nil || e.prefix || !c.set(&e, line[0] == '+') {
+		return false
+	}
+	if c.shared {
+		c.news = append(c.news, Change{string(e.appendTo(nil)), line[0] == '+'})
+	}
+	return true
 }
 
 // write appends lines for the entries that change something. It returns the number of these entries, after
-// the lines are on the disk.
-func (c *changes) write(sign byte, all []entry, needed func(*entry) bool) (n int, err error) {
+// the lines are on the disk. tell says whether News has them.
+func (c *changes) write(sign byte, all []entry, tell bool, needed func(*entry) bool) (n int, err error) {
 	c.reading.Lock()
 	defer c.reading.Unlock()
 	f, err := c.open()
@@ -197,6 +230,7 @@ func (c *changes) write(sign byte, all []entry, needed func(*entry) bool) (n int
 		return 0, err
 	}
 	var lines []byte
+	told := len(c.news)
 	for i := range all {
 		if e := &all[i]; needed(e) {
 			lines = append(e.appendTo(append(lines, sign)), '\n')
@@ -218,7 +252,11 @@ func (c *changes) write(sign byte, all []entry, needed func(*entry) bool) (n int
 	if err != nil {
 		return 0, errors.Join(err, f.Truncate(c.offset))
 	}
-	if err = c.catchUp(f); err == nil && c.problem == "" && c.lines > 2*c.count.Load()+manyLines {
+	err = c.catchUp(f)
+	if !tell {
+		c.news = c.news[:min(told, len(c.news))]
+	}
+	if err == nil && c.problem == "" && c.lines > 2*c.count.Load()+manyLines {
 		err = c.compact()
 	}
 	return n, err

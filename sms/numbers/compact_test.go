@@ -22,7 +22,7 @@ func TestCompact(t *testing.T) {
 	w := watched(t, "46702\nACME\n")
 	journal := w.Path() + ChangesSuffix
 	left := errors.Join(os.WriteFile(journal, []byte(repeated), 0o600), os.WriteFile(journal+".new", []byte(repeated), 0o600)) // of a kill
-	other, err := Open(w.Path())
+	other, err := Open(w.Path(), false)
 	if err = errors.Join(left, err); err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +47,7 @@ func TestCompact(t *testing.T) {
 	if _, err := os.Stat(journal + ".new"); !errors.Is(err, os.ErrNotExist) {
 		t.Error(err)
 	}
-	again, err := Open(w.Path())
+	again, err := Open(w.Path(), false)
 	if err != nil {
 		t.Fatal(err)
 	}

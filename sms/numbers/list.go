@@ -21,9 +21,10 @@ type List struct {
 	hits    atomic.Int64
 }
 
-// Open reads a list and its changes.
-func Open(path string) (*List, error) {
+// Open reads a list and its changes. shared says that News is called.
+func Open(path string, shared bool) (*List, error) {
 	l := &List{changes: newChanges(path)}
+	l.changes.shared = shared
 	var err error
 	l.file, err = textfile.Open(kind, path, func() (*Table, error) { return ReadFile(path) }, func(before, next *Table) error {
 		if next.Counts.Lines == 0 && before.Counts.Entries() > 0 {
@@ -40,7 +41,52 @@ func Open(path string) (*List, error) {
 		}
 		l.file.Report(err)
 	}
+	l.changes.news = nil
 	return l, nil
+}
+
+// News returns the changes that came since the last call, of this process or another one, but for those of Take.
+func (l *List) News() []Change {
+	l.changes.reading.Lock()
+	defer l.changes.reading.Unlock()
+	all := l.changes.news
+	l.changes.news = nil
+	return all
+}
+
+// Changes returns all changes, in no order.
+func (l *List) Changes() []Change {
+	l.changes.mu.RLock()
+	defer l.changes.mu.RUnlock()
+	return newChanges("").without(l.changes)
+}
+
+// Take makes changes that were made elsewhere. It returns how many were new.
+func (l *List) Take(all []Change) (n int, err error) {
+	for _, sign := range []byte{'+', '-'} {
+		var entries []entry
+		for _, c := range all {
+			if c.On != (sign == '+') {
+				continue
+			}
+			e, err := parse([]byte(c.Entry), new([maxName]byte))
+			if err == nil && e.prefix {
+				err = errPrefix
+			}
+			if err != nil {
+				return n, fmt.Errorf("cannot change list %s: %.40q: %w", l.Path(), c.Entry, err)
+			}
+			entries = append(entries, e)
+		}
+		written, err := l.changes.write(sign, entries, false, func(e *entry) bool {
+			on, known := l.changes.find(e)
+			return !known || on != (sign == '+')
+		})
+		if n += written; err != nil {
+			return n, fmt.Errorf("cannot change list %s: %w", l.Path(), err)
+		}
+	}
+	return n, nil
 }
 
 // Path returns the name of the list's file.
@@ -125,7 +171,7 @@ func (l *List) change(sign byte, addresses []string) (int, error) {
 			all = append(all, e)
 		}
 	}
-	n, err := l.changes.write(sign, all, func(e *entry) bool {
+	n, err := l.changes.write(sign, all, true, func(e *entry) bool {
 		on, known := l.changes.find(e)
 		if sign == '+' {
 			return !on // even if the file has the number, because another file may replace it

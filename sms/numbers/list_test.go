@@ -157,7 +157,7 @@ func TestChanges(t *testing.T) {
 	if _, err := f.WriteString("-4670"); err != nil { // a process was killed
 		t.Fatal(err)
 	}
-	again, err := Open(w.Path())
+	again, err := Open(w.Path(), false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -186,7 +186,7 @@ func TestDamagedJournal(t *testing.T) {
 	}
 	w.wants("46702", true)
 	w.wants("46701", false)
-	again, err := Open(w.Path())
+	again, err := Open(w.Path(), false)
 	if err != nil || again.Status().Problem == "" || !again.Has(number.Read("46702")) {
 		t.Fatal(err)
 	}
@@ -204,7 +204,7 @@ func TestDamagedJournal(t *testing.T) {
 func TestTwoWriters(t *testing.T) {
 	t.Parallel()
 	a := open(t, "# none\n")
-	b, err := Open(a.Path())
+	b, err := Open(a.Path(), false)
 	if err != nil {
 		t.Fatal(err)
 	}

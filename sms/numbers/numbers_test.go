@@ -29,7 +29,7 @@ func write(t testing.TB, text string) string {
 // open opens a list of a text.
 func open(t testing.TB, text string) *List {
 	t.Helper()
-	l, err := Open(write(t, text))
+	l, err := Open(write(t, text), false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,18 +93,18 @@ func TestBadFiles(t *testing.T) {
 		"a range":                {"46701740600-46701740699\n", "there are two numbers"},
 		"several":                {"x*y\nz*z\n46\n*\n", ":1: cannot read \"x*y\": a '*' is allowed only at the end; 2 more lines"},
 	} {
-		_, err := Open(write(t, c.text))
+		_, err := Open(write(t, c.text), false)
 		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "list.txt:") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	for name, path := range map[string]string{"absent": filepath.Join(t.TempDir(), "none"), "directory": t.TempDir()} {
-		if _, err := Open(path); err == nil || !strings.Contains(err.Error(), path) {
+		if _, err := Open(path, false); err == nil || !strings.Contains(err.Error(), path) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	for _, text := range []string{"", "\n", "# none\n", "\xef\xbb\xbf"} {
-		if _, err := Open(write(t, text)); err != nil && text != "\xef\xbb\xbf" {
+		if _, err := Open(write(t, text), false); err != nil && text != "\xef\xbb\xbf" {
 			t.Errorf("%q: %v", text, err)
 		}
 	}

@@ -31,7 +31,7 @@ func TestSheets(t *testing.T) {
 		"a comment behind a row":          {"number,note\n46701,x # y\n46702,\"#1\"\n", "number 46701, number 46702: 2 numbers, 0 prefixes, 0 names"},
 		"a country beside the number":     {"number,country\n46701,Sweden\n", "number 46701: 1 numbers, 0 prefixes, 0 names"},
 	} {
-		l, err := Open(write(t, c.text))
+		l, err := Open(write(t, c.text), false)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -62,7 +62,7 @@ func TestSheetsRefused(t *testing.T) {
 		"a separator that changes":       {"number;note\n46701,46702;x\n", ":2: cannot read"},
 		"a number and a day in a column": {"number,note\n46701740605 2026-11-01,x\n", "there is more than a number"},
 	} {
-		_, err := Open(write(t, c.text))
+		_, err := Open(write(t, c.text), false)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %s", name, err, c.want)
 		}

@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/tls"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -21,6 +22,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"pmg/config"
+	"pmg/internal/console"
 	"pmg/internal/httpcall"
 	"pmg/internal/tlsfiles"
 	"pmg/protocols/httpsms"
@@ -120,6 +122,28 @@ func (g *Gateway) Request(ctx context.Context, timeout time.Duration, method, pa
 	}
 	a.Code, a.Status, a.Body = answer.Status, answer.Line, answer.Body
 	return a, nil
+}
+
+// maxReason is how many octets of an answer that says no are shown.
+const maxReason = 1000
+
+// JSON sends a request, and reads the gateway's answer into v.
+func (g *Gateway) JSON(ctx context.Context, timeout time.Duration, method, path string, v any) error {
+	answer, err := g.Request(ctx, timeout, method, path)
+	if err != nil {
+		return err
+	}
+	if answer.Code != http.StatusOK {
+		reason := console.Plain(strings.TrimSpace(string(answer.Body[:min(len(answer.Body), maxReason)])))
+		if strings.HasPrefix(reason, "cannot ") { // the error is complete
+			return errors.New(reason)
+		}
+		return fmt.Errorf("cannot ask gateway: %s answers %s: %s", answer.URL, console.Plain(answer.Status), reason)
+	}
+	if err := json.Unmarshal(answer.Body, v); err != nil {
+		return fmt.Errorf("cannot read the answer of %s: %w", answer.URL, err)
+	}
+	return nil
 }
 
 // authorize adds the token to a call.

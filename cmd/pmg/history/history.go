@@ -50,7 +50,7 @@ func (o *command) open() (*managed.Dir, error) {
 	if o.c.Managed.Dir == "" {
 		return nil, fmt.Errorf("there is no history: %s sets no managed.dir", o.file)
 	}
-	return managed.Open(o.c.Managed.Dir), nil
+	return managed.Open(o.c.Managed.Dir, nil), nil
 }
 
 func newHistory(load Load) *cobra.Command {
@@ -138,6 +138,9 @@ func (o *command) revert(cmd *cobra.Command, args []string, dry bool) error {
 		number = last[0].Number
 	}
 	result, asked, err := o.ask(cmd, number, dry)
+	if err == nil && !asked && o.c.Cluster.Node != "" && !dry {
+		err = errors.New("cannot revert: no gateway answers here, and in a cluster the node that owns the work makes changes")
+	}
 	if err == nil && !asked {
 		result, err = o.do(d, number, dry)
 	}

@@ -38,7 +38,7 @@ func newSite(t *testing.T) *site {
 		t.Fatal(err)
 	}
 	s.Editor = &Editor{
-		Dir: managed.Open(filepath.Join(s.dir, "managed")),
+		Dir: managed.Open(filepath.Join(s.dir, "managed"), nil),
 		Load: func(instead map[string][]byte) (*config.Config, error) {
 			c, _, err := config.Load(filepath.Join(s.dir, "pmg.yaml"), config.Options{Instead: instead})
 			return c, err
@@ -199,7 +199,7 @@ func TestRefused(t *testing.T) {
 	if _, err := s.Do(Request{File: acme, Make: func([]byte) ([]byte, error) { return nil, failed }}); !errors.Is(err, failed) {
 		t.Error(err)
 	}
-	s.Dir = managed.Open(filepath.Join(s.dir, "none", "managed"))
+	s.Dir = managed.Open(filepath.Join(s.dir, "none", "managed"), nil)
 	s.refuses(Request{File: acme, Make: text}, http.StatusServiceUnavailable, "cannot lock")
 }
 

@@ -1,0 +1,38 @@
+package main
+
+import (
+	"pmg/config"
+	"pmg/config/managed"
+	"pmg/store"
+	"pmg/store/files"
+)
+
+// common returns the managed files that the nodes of a cluster have in common, nil for a gateway without a cluster.
+func (s *server) common() managed.Common {
+	if s.member == nil {
+		return nil
+	}
+	k := s.gateway.Keeper
+	return files.Open(k.Index, func(add func(*store.Batch)) error {
+		k.Batches.Write(add)
+		return k.Batches.Sync()
+	})
+}
+
+// shareEdited stores for the other nodes of a cluster what was edited by hand in managed.dir.
+func (s *server) shareEdited(cfg *config.Config) error {
+	if s.member == nil || cfg.Managed.Dir == "" {
+		return nil
+	}
+	d := managed.Open(cfg.Managed.Dir, s.common())
+	lock, err := d.Lock()
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
+	changed, err := d.Give()
+	if changed > 0 {
+		s.log.Info().Int("files", changed).Msg("files of managed.dir that were edited are stored for the other nodes")
+	}
+	return err
+}

@@ -1,0 +1,139 @@
+package managed
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"strconv"
+	"strings"
+
+	"pmg/store/files"
+)
+
+// Take makes the directory equal to what machines have in common. What is replaced stays in a file with a dot in front of its
+// name and .before behind it. It returns how many files have changed. The caller holds the lock.
+func (d *Dir) Take() (changed int, err error) {
+	seen := map[string]bool{}
+	err = d.common.Each(func(f files.File) error {
+		if !isName(f.Name) {
+			return nil
+		}
+		seen[f.Name] = true
+		was, err := d.Read(f.Name)
+		if err != nil || was != nil && bytes.Equal(was, f.Data) {
+			return err
+		}
+		changed++
+		return d.overwrite(f.Name, f.Data, was != nil)
+	})
+	if err != nil {
+		return changed, err
+	}
+	if err := d.each(func(name string) error {
+		if seen[name] {
+			return nil
+		}
+		changed++
+		return d.overwrite(name, nil, true)
+	}); err != nil || changed == 0 {
+		return changed, err
+	}
+	for _, kind := range append(Kinds(), history) {
+		if err := d.sync(d.Path(kind)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return changed, err
+		}
+	}
+	return changed, nil
+}
+
+// Give stores what differs from what machines have in common, such as files that were edited by hand. It returns how many files
+// these are. The caller holds the lock.
+func (d *Dir) Give() (changed int, err error) {
+	had := map[string]string{}
+	if err := d.common.Each(func(f files.File) error { had[f.Name] = Tag(f.Data); return nil }); err != nil {
+		return 0, err
+	}
+	var all []files.File
+	octets := 0
+	put := func(f files.File, most int) error {
+		all, octets = append(all, f), octets+len(f.Data)
+		if octets < most {
+			return nil
+		}
+		changed += len(all)
+		err := d.common.Put(all...)
+		all, octets = all[:0], 0
+		return err
+	}
+	if err := d.each(func(name string) error {
+		data, err := d.Read(name)
+		tag, known := had[name]
+		delete(had, name)
+		if err != nil || known && tag == Tag(data) {
+			return err
+		}
+		return put(files.File{Name: name, Data: data}, giveAtOnce)
+	}); err != nil {
+		return changed, err
+	}
+	for name := range had {
+		all = append(all, files.File{Name: name})
+	}
+	changed += len(all)
+	return changed, d.common.Put(all...)
+}
+
+// giveAtOnce is how many octets Give stores together.
+const giveAtOnce = 1 << 20
+
+// isName reports whether a file with this name may be in the directory or in its history.
+func isName(name string) bool {
+	_, _, ok := Split(name)
+	number, isChange := strings.CutPrefix(name, history+"/")
+	n, err := strconv.Atoi(number)
+	return ok || isChange && err == nil && n > 0 && name == nameOf(n)
+}
+
+// each passes the names of all files.
+func (d *Dir) each(pass func(name string) error) error {
+	for _, kind := range append(Kinds(), history) {
+		all, err := d.fs.List(d.Path(kind))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		for _, base := range all {
+			if name := kind + "/" + base; isName(name) {
+				if err := pass(name); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// overwrite gives a file other contents, or removes it, and keeps the old contents beside it. It syncs nothing, because a file
+// that a power cut damages is overwritten again.
+func (d *Dir) overwrite(name string, data []byte, existed bool) error {
+	if err := d.makeDirs(name); err != nil {
+		return err
+	}
+	path := d.Path(name)
+	dir, base := d.fs.PathDir(path), d.fs.PathBase(path)
+	if existed {
+		if err := d.fs.Rename(path, d.fs.PathJoin(dir, "."+base+".before")); err != nil {
+			return err
+		}
+	}
+	if data != nil {
+		fresh := d.fs.PathJoin(dir, "."+base+".new")
+		if err := d.writeOnly(fresh, data); err != nil {
+			return err
+		}
+		return d.fs.Rename(fresh, path)
+	}
+	return nil
+}

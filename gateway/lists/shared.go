@@ -1,0 +1,138 @@
+package lists
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+
+	"pmg/sms/numbers"
+	"pmg/store"
+)
+
+// In a cluster the changes of a list are notes in the store, so that the node that takes over has them:
+//
+//	.listed 0 <name of the list> 0 <number>     '+' or '-'
+//
+// The journal beside the file is written first. What it has and the notes lack, such as what a command has added while
+// another node had the work, is stored as well; where both have a number, the note decides.
+
+// ErrNoList is the error for a list that the configuration does not have.
+var ErrNoList = errors.New("the configuration has no list of this name")
+
+// Change adds addresses to a list, or removes them. It returns how many that has changed, after the changes are on disk.
+func (l *Lists) Change(name string, on bool, addresses ...string) (n int, err error) {
+	for _, one := range l.inUse.Load().all {
+		if one.name != name {
+			continue
+		}
+		if on {
+			n, err = one.numbers.Add(addresses...)
+		} else {
+			n, err = one.numbers.Remove(addresses...)
+		}
+		l.share(one)
+		if err == nil && l.shares.Load() {
+			err = l.keep.Batches.Sync()
+		}
+		return n, err
+	}
+	return 0, ErrNoList
+}
+
+// share stores what has changed in a list, for the other nodes. The message that has caused the change is committed later than
+// the change.
+func (l *Lists) share(one *list) {
+	if !l.shares.Load() {
+		return
+	}
+	l.note(one.name, one.numbers.News())
+}
+
+// note writes notes of changes.
+func (l *Lists) note(name string, all []numbers.Change) {
+	if len(all) == 0 {
+		return
+	}
+	l.keep.Batches.Write(func(b *store.Batch) {
+		for _, c := range all {
+			b.Note(store.KindListed, append(keyOf(name), c.Entry...), []byte{signOf(c.On)}, store.Forever)
+		}
+	})
+	l.keep.Batches.CommitSoon()
+}
+
+func keyOf(name string) []byte { return append([]byte(name), 0) }
+
+func signOf(on bool) byte {
+	if on {
+		return '+'
+	}
+	return '-'
+}
+
+// Keep begins to share changes, in a cluster, after the store was opened, and takes over those of the other nodes.
+func (l *Lists) Keep() error {
+	if l.node.Config().Cluster.Node == "" {
+		return nil
+	}
+	l.shares.Store(true)
+	for _, one := range l.inUse.Load().all {
+		if err := l.exchange(one); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// atOnce is how many changes are taken or stored together.
+const atOnce = 10_000
+
+var errOther = errors.New("the notes of another list follow")
+
+// exchange takes over the changes of a list that other nodes have stored, and stores those that they lack.
+func (l *Lists) exchange(one *list) error {
+	var some []numbers.Change
+	taken := 0
+	take := func() error {
+		n, err := one.numbers.Take(some)
+		taken, some = taken+n, some[:0]
+		return err
+	}
+	begin := keyOf(one.name)
+	err := l.keep.Index.Notes(store.KindListed, begin, math.MaxInt, func(key, value []byte) error {
+		entry, ok := bytes.CutPrefix(key, begin)
+		if !ok {
+			return errOther
+		}
+		some = append(some, numbers.Change{Entry: string(entry), On: string(value) == "+"})
+		if len(some) == atOnce {
+			return take()
+		}
+		return nil
+	})
+	if err == nil || errors.Is(err, errOther) {
+		err = take()
+	}
+	for _, c := range one.numbers.Changes() {
+		if err != nil {
+			break
+		}
+		var known bool
+		if _, known, err = l.keep.Index.Lookup(store.KindListed, append(keyOf(one.name), c.Entry...)); !known && err == nil {
+			some = append(some, c)
+		}
+		if len(some) == atOnce {
+			l.note(one.name, some)
+			some = some[:0]
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("cannot take over the changes of list %s: %w", one.name, err)
+	}
+	l.note(one.name, some)
+	if taken > 0 {
+		l.node.Log.Info().Str("list", one.name).Int("changes", taken).Msg("list has the changes of the other nodes")
+	}
+	return nil
+}

@@ -1,0 +1,94 @@
+package lists
+
+import (
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"pmg/config"
+	"pmg/gateway/keep"
+	"pmg/gateway/node"
+	"pmg/sms/number"
+	"pmg/sms/numbers"
+	"pmg/store"
+)
+
+// A change of one node is on the list of the node that has the work afterwards: what a mobile or a command has added or removed,
+// also where the nodes' files differ. What a command has added at a node without work is stored when that node has it. Where both
+// have a number, the one with the work at the time decides.
+func TestShared(t *testing.T) {
+	const yaml = "cluster: {node: a, servers: [\"nats://127.0.0.1:1\"], unsafe: true}" + usual
+	engine := store.NewMemory()
+	defer engine.Close()
+	open := func(p *place) *keep.Keeper {
+		cfg := p.configured(yaml)
+		n := node.New(cfg, zerolog.New(p.log))
+		k := keep.New(n)
+		k.Open(engine, func(store.Position, error) {})
+		p.Lists = New(n, k)
+		if err := p.apply(yaml); err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Keep(); err != nil {
+			t.Fatal(err)
+		}
+		return k
+	}
+	a, b := newPlace(t, files()), newPlace(t, files())
+	b.put("optouts", "46702\n")
+	optouts := func(p *place) *list {
+		return p.inUse.Load().find(&config.List{Name: "optouts", File: p.dir + "/optouts"})
+	}
+	elsewhere := func(p *place) *numbers.List { // as a command does
+		l, err := numbers.Open(p.dir+"/optouts", false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l
+	}
+	change := func(l *numbers.List, on bool, number string) {
+		t.Helper()
+		do := l.Remove
+		if on {
+			do = l.Add
+		}
+		if n, err := do(number); n != 1 || err != nil {
+			t.Fatalf("%s: %d, %v", number, n, err)
+		}
+	}
+	wants := func(p *place, all map[string]bool) {
+		t.Helper()
+		for n, on := range all {
+			if optouts(p).numbers.Has(number.Read(n)) != on {
+				t.Errorf("%s is on the list: %t", n, !on)
+			}
+		}
+	}
+	change(elsewhere(a), true, "46710") // before the cluster
+	change(elsewhere(b), true, "46720")
+	change(elsewhere(b), true, "46711")
+	k := open(a)
+	change(optouts(a).numbers, true, "46711")
+	change(optouts(a).numbers, false, "46711")
+	change(optouts(a).numbers, false, "46701")
+	change(elsewhere(a), true, "ACME")
+	a.Refresh(time.Now().UnixNano())
+	k.Batches.Close()
+
+	k = open(b)
+	now := map[string]bool{"46710": true, "46711": false, "46701": false, "46702": true, "46720": true, "ACME": true}
+	wants(b, now)
+	k.Batches.Close()
+	b = &place{t: t, dir: b.dir, log: b.log} // another start
+	k = open(b)
+	wants(b, now)
+	change(optouts(b).numbers, false, "46710")
+	b.Refresh(time.Now().UnixNano())
+	k.Batches.Close()
+
+	k = open(a)
+	defer k.Batches.Close()
+	now["46710"], now["46702"] = false, false // 46702 is in the file of b alone
+	wants(a, now)
+}
