@@ -133,8 +133,8 @@ func (c *Config) leaveOutManaged(of *Config) {
 }
 
 // Common returns a hash of the options that all nodes of a cluster must share: all options except those of
-// the machine, which are its directories and files, limits, logs, operators and the addresses that it listens on, and how it reaches the
-// servers; and except those of managed files, which a node that takes over has from the store.
+// the machine, which are its directories and files, limits, logs, operators and the addresses that it listens on, and how it
+// reaches the servers; and except those of managed files, which a node that takes over has from the store.
 func (c *Config) Common() (string, error) {
 	common := *c
 	common.User, common.Log, common.PDULog, common.Events = "", Log{}, PDULog{}, Events{}

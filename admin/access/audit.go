@@ -37,10 +37,10 @@ const (
 func shown() []string {
 	return []string{
 		"account", "after", "amount", "back", "before", "by", "change", "column", "comment", "compare", "connector", "day",
-		"delivery", "destination", "direction", "do", "dry_run", "endpoint", "explain", "fallback", "file", "filter", "for",
-		"force", "format", "from", "id", "key", "kind", "limit", "month", "name", "network", "next", "older", "q", "receipt",
-		"reference", "replies", "scope", "session", "sessions", "since", "sort", "state", "status", "tag", "text", "texts",
-		"to", "until", "up_to",
+		"delivery", "destination", "direction", "do", "dry_run", "endpoint", "explain", "fallback", "file", "filter",
+		"for", "force", "format", "from", "id", "key", "kind", "limit", "list", "month", "name", "network", "next", "older", "q",
+		"receipt", "reference", "replies", "scope", "session", "sessions", "since", "sort", "state", "status", "tag",
+		"text", "texts", "to", "until", "up_to",
 	}
 }
 

@@ -1,10 +1,10 @@
 package main
 
 import (
+	"pmg/cmd/pmg/member"
 	"pmg/config"
 	"pmg/config/managed"
 	"pmg/store"
-	"pmg/store/files"
 )
 
 // common returns the managed files that the nodes of a cluster have in common, nil for a gateway without a cluster.
@@ -13,7 +13,7 @@ func (s *server) common() managed.Common {
 		return nil
 	}
 	k := s.gateway.Keeper
-	return files.Open(k.Index, func(add func(*store.Batch)) error {
+	return member.Common(k.Index, func(add func(*store.Batch)) error {
 		k.Batches.Write(add)
 		return k.Batches.Sync()
 	})

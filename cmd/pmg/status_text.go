@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"pmg/admin"
+	"pmg/internal/console"
 	"pmg/internal/figuretext"
 )
 
@@ -409,19 +410,8 @@ func tableText(t *table) string {
 	return b.String()
 }
 
-// printable replaces characters that are not printable by escapes, so that no text can
-// control the terminal.
-func printable(s string) string {
-	var b strings.Builder
-	for _, r := range s {
-		if unicode.IsPrint(r) {
-			b.WriteRune(r)
-		} else {
-			b.WriteString(strings.Trim(strconv.QuoteRuneToASCII(r), "'"))
-		}
-	}
-	return b.String()
-}
+// printable makes a text safe for the terminal.
+func printable(s string) string { return console.Escaped(s) }
 
 // writeJSON writes a value as a line of JSON.
 func writeJSON(out io.Writer, v any) error {

@@ -6,15 +6,13 @@ import (
 	"io/fs"
 	"strconv"
 	"strings"
-
-	"pmg/store/files"
 )
 
 // Take makes the directory equal to what machines have in common. What is replaced stays in a file with a dot in front of its
 // name and .before behind it. It returns how many files have changed. The caller holds the lock.
 func (d *Dir) Take() (changed int, err error) {
 	seen := map[string]bool{}
-	err = d.common.Each(func(f files.File) error {
+	err = d.common.Each(func(f File) error {
 		if !isName(f.Name) {
 			return nil
 		}
@@ -50,12 +48,12 @@ func (d *Dir) Take() (changed int, err error) {
 // these are. The caller holds the lock.
 func (d *Dir) Give() (changed int, err error) {
 	had := map[string]string{}
-	if err := d.common.Each(func(f files.File) error { had[f.Name] = Tag(f.Data); return nil }); err != nil {
+	if err := d.common.Each(func(f File) error { had[f.Name] = Tag(f.Data); return nil }); err != nil {
 		return 0, err
 	}
-	var all []files.File
+	var all []File
 	octets := 0
-	put := func(f files.File, most int) error {
+	put := func(f File, most int) error {
 		all, octets = append(all, f), octets+len(f.Data)
 		if octets < most {
 			return nil
@@ -72,12 +70,12 @@ func (d *Dir) Give() (changed int, err error) {
 		if err != nil || known && tag == Tag(data) {
 			return err
 		}
-		return put(files.File{Name: name, Data: data}, giveAtOnce)
+		return put(File{Name: name, Data: data}, giveAtOnce)
 	}); err != nil {
 		return changed, err
 	}
 	for name := range had {
-		all = append(all, files.File{Name: name})
+		all = append(all, File{Name: name})
 	}
 	changed += len(all)
 	return changed, d.common.Put(all...)

@@ -8,30 +8,28 @@ import (
 	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
-
-	"pmg/store/files"
 )
 
 // A pool is what machines have in common, in memory.
 type pool struct {
-	all  []files.File
+	all  []File
 	fail error
 }
 
-func (p *pool) Put(all ...files.File) error {
+func (p *pool) Put(all ...File) error {
 	if p.fail != nil {
 		return p.fail
 	}
 	for _, f := range all {
-		p.all = slices.DeleteFunc(p.all, func(o files.File) bool { return o.Name == f.Name })
+		p.all = slices.DeleteFunc(p.all, func(o File) bool { return o.Name == f.Name })
 		if f.Data != nil {
-			p.all = append(p.all, files.File{Name: f.Name, Data: bytes.Clone(f.Data)})
+			p.all = append(p.all, File{Name: f.Name, Data: bytes.Clone(f.Data)})
 		}
 	}
 	return nil
 }
 
-func (p *pool) Each(pass func(files.File) error) error {
+func (p *pool) Each(pass func(File) error) error {
 	for _, f := range p.all {
 		if err := pass(f); err != nil {
 			return err

@@ -18,7 +18,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"pmg/internal/wholefile"
-	"pmg/store/files"
 )
 
 // Bounds of a directory.
@@ -73,12 +72,18 @@ type Dir struct {
 	common Common
 }
 
+// A File is a file of the directory or of its history. Data is nil if the file is to be removed.
+type File struct {
+	Name string
+	Data []byte
+}
+
 // A Common has the files that several machines have in common: each machine's directory is a copy of it.
 type Common interface {
 	// Put stores files, and removes those without data. It returns when the other machines will have them.
-	Put(...files.File) error
+	Put(...File) error
 	// Each passes all files.
-	Each(func(files.File) error) error
+	Each(func(File) error) error
 }
 
 // Open returns the directory of a path. Nothing is read or made. common is nil if this machine alone has the files.
@@ -200,11 +205,11 @@ func (d *Dir) Replace(c Change, data []byte, use func() error) (Change, error) {
 }
 
 // share stores a change in what machines have in common, and then calls use. If use fails, the change is taken back there.
-func (d *Dir) share(c Change, recorded files.File, data []byte, use func() error) error {
+func (d *Dir) share(c Change, recorded File, data []byte, use func() error) error {
 	if d.common == nil {
 		return use()
 	}
-	err := d.common.Put(files.File{Name: c.File, Data: data}, recorded)
+	err := d.common.Put(File{Name: c.File, Data: data}, recorded)
 	if err == nil {
 		if err = use(); err == nil {
 			return nil
@@ -212,7 +217,7 @@ func (d *Dir) share(c Change, recorded files.File, data []byte, use func() error
 	} else {
 		err = fmt.Errorf("cannot store %s for the other nodes: %w", c.File, err)
 	}
-	back := d.common.Put(files.File{Name: c.File, Data: c.Before}, files.File{Name: recorded.Name})
+	back := d.common.Put(File{Name: c.File, Data: c.Before}, File{Name: recorded.Name})
 	return errors.Join(err, back)
 }
 

@@ -10,8 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"time"
-
-	"pmg/store/files"
 )
 
 // history is the directory of earlier contents.
@@ -56,7 +54,7 @@ func (d *Dir) numbers() (all []int, err error) {
 }
 
 // record writes a change into the history, under the next number. It returns the file with the change, too.
-func (d *Dir) record(c Change) (_ Change, f files.File, err error) {
+func (d *Dir) record(c Change) (_ Change, f File, err error) {
 	all, err := d.numbers()
 	if err != nil {
 		return c, f, err
@@ -69,7 +67,7 @@ func (d *Dir) record(c Change) (_ Change, f files.File, err error) {
 	if err != nil {
 		return c, f, err
 	}
-	f = files.File{Name: nameOf(c.Number), Data: slices.Concat(head, []byte("\n"), c.Before)}
+	f = File{Name: nameOf(c.Number), Data: slices.Concat(head, []byte("\n"), c.Before)}
 	path := d.Path(f.Name)
 	fresh := d.Path(history + "/.new")
 	err = d.write(fresh, f.Data)
@@ -103,10 +101,10 @@ func (d *Dir) trim() {
 		return
 	}
 	var kept []held
-	var gone []files.File
+	var gone []File
 	forget := func(n int) {
 		if d.forget(n) == nil {
-			gone = append(gone, files.File{Name: nameOf(n)})
+			gone = append(gone, File{Name: nameOf(n)})
 		}
 	}
 	octets := int64(0)

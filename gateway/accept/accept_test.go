@@ -145,7 +145,7 @@ func newRig(t *testing.T, durable bool) *rig {
 	}
 	c := convert.New(g.Node, g.Table)
 	s := settle.New(g.Node, g.Keeper, g.Table, c, hooks.New(nil))
-	i := intake.New(g.Node, g.Keeper, g.Table, c, s.Receipts, &s.Events, hooks.New(nil), lists.New(g.Node), networks.New(g.Node), credit.New(g.Node, g.Keeper))
+	i := intake.New(g.Node, g.Keeper, g.Table, c, s.Receipts, &s.Events, hooks.New(nil), lists.New(g.Node, g.Keeper), networks.New(g.Node), credit.New(g.Node, g.Keeper))
 	x := &executor{answers: map[string]Outcome{}}
 	a := New(g.Keeper, i, s.Receipts, 1, x)
 	m := &matcher{smsc: &receipts.SMSC{Name: "operator"}}

@@ -45,7 +45,7 @@ func deskAndSettler(g *roomtest.Ground) (*Checker, *settle.Settler) {
 		return hooks.Open(zerolog.Nop())(p)
 	})
 	h.Apply(g.Node.Config())
-	l := lists.New(g.Node)
+	l := lists.New(g.Node, g.Keeper)
 	opened, err := l.Open(g.Node.Config())
 	if err != nil {
 		panic(err)

@@ -46,7 +46,7 @@ func (l *Lists) share(one *list) {
 	if !l.shares.Load() {
 		return
 	}
-	l.note(one.name, one.numbers.News())
+	l.note(one.name, one.numbers.Fresh())
 }
 
 // note writes notes of changes.

@@ -114,7 +114,7 @@ func newRigOn(t *testing.T, s store.Store, ahead int64) *rig {
 	r := &rig{t: t, disk: &disk{Store: s}}
 	ground.Keeper.Open(r.disk, func(store.Position, error) {})
 	ground.Keeper.SetRecovered()
-	r.Operations = New(n, k, table, settler.Receipts, settler, intake.New(n, k, table, c, settler.Receipts, &settler.Events, hooks.New(nil), lists.New(n), networks.New(n), credit.New(n, k)))
+	r.Operations = New(n, k, table, settler.Receipts, settler, intake.New(n, k, table, c, settler.Receipts, &settler.Events, hooks.New(nil), lists.New(n, k), networks.New(n), credit.New(n, k)))
 	k.Begin(roomtest.Engine(r.do))
 	r.share = table.Share(table.LaneOf(table.Connector("operator")), n.Origins.Of("client", "clients"))
 	return r

@@ -99,7 +99,8 @@ func (f *forgetting) changeNotes(ctx context.Context) (n int64, busy bool, err e
 func (f *forgetting) changeOf(v *store.Note) func(*store.Batch) {
 	kind, key, day := v.Kind, slices.Clone(v.Key), v.Day
 	switch {
-	case kind == store.KindBalance, kind == store.KindPaid, kind == store.KindForm, kind == store.KindFile, kind == store.KindListed:
+	case kind == store.KindBalance, kind == store.KindPaid, kind == store.KindForm, kind == store.KindFile,
+		kind == store.KindListed:
 		return nil
 	case f.of.IsIn(key): // the key of a keyword or of a client's request, or an SMSC's id that contains the number
 		return func(b *store.Batch) { b.Erase(kind, key, day) }

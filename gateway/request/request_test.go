@@ -38,7 +38,7 @@ func newRig(t *testing.T) *rig {
 	c := convert.New(n, table)
 	s := settle.New(n, k, table, c, hooks.New(nil))
 	g := &rig{disk: roomtest.NewDisk(), given: make(chan int, 100)}
-	g.Requests = New(n, k, table, intake.New(n, k, table, c, s.Receipts, &s.Events, hooks.New(nil), lists.New(n), networks.New(n), credit.New(n, k)), s.Receipts)
+	g.Requests = New(n, k, table, intake.New(n, k, table, c, s.Receipts, &s.Events, hooks.New(nil), lists.New(n, k), networks.New(n), credit.New(n, k)), s.Receipts)
 	g.disk.Store = store.NewMemory()
 	k.Open(g.disk, g.Committed)
 	k.Begin(roomtest.Engine(func(l *connector.Lane, f func(int64)) bool {

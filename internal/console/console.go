@@ -12,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 	"text/tabwriter"
+	"unicode"
 )
 
 // Interruptible returns a context that ends at the first SIGINT or SIGTERM. A second
@@ -38,6 +39,19 @@ func Plain(text string) string {
 		}
 		return c
 	}, text)
+}
+
+// Escaped returns a text with escapes for the characters that are not printable, so that it does not control a terminal.
+func Escaped(text string) string {
+	var b strings.Builder
+	for _, c := range text {
+		if unicode.IsPrint(c) {
+			b.WriteRune(c)
+		} else {
+			b.WriteString(strings.Trim(strconv.QuoteRuneToASCII(c), "'"))
+		}
+	}
+	return b.String()
 }
 
 // Table writes rows as a table, in plain text. An empty cell is a dash.

@@ -74,14 +74,20 @@ func TestClusterMachines(t *testing.T) {
 		machines: newMachines(t, clusterTimes{*machineLease, *machineLease * 6 / 5}, x.sink.Addr(), x.hook.URL),
 		x:        x, random: rand.New(rand.NewPCG(seed, 0)), seen: map[string]*faultCount{},
 	}
+	m := startMoney(t, f.g.owner(nil))
 	x.submits("127.0.0.1:2775", "127.0.0.1:8080")
 	f.x.flows(f.g)
+	changes := startOffice(f.g, seed)
 	for i := range *machineRounds {
 		f.round(i)
 	}
+	changes.end()
 	x.end()
+	owner := f.g.owner(nil)
+	changes.compare(t, owner)
 	f.compare()
 	x.events(f.events)
+	m.compare(t, owner, f.events)
 	for _, kind := range faultKinds {
 		if c := f.seen[kind.name]; c != nil {
 			t.Logf("%-28s %s", kind.name+":", c)

@@ -32,9 +32,10 @@ pdulog: {enabled: false}
 store: {dir: %[1]q, ballast: 0B}
 events: {dir: %[2]q, rotate_every: 0s}
 limits: {drain_timeout: 5s}
+prices: [{name: standard, currency: EUR, file: %[5]q}]
 accounts:
-  - {system_id: one, password: secret}
-  - {system_id: two, password: secret}
+  - {system_id: one, password: secret, block: [stops]}
+  - {system_id: two, password: secret, prices: standard, balance: {mode: prepaid}}
   - {system_id: load, password: secret, webhook: %[3]q}
 connectors:
   - {name: clients, direction: in, address: "0.0.0.0:2775", window: 100}
@@ -129,8 +130,11 @@ func newMachines(t *testing.T, times clusterTimes, smsc, webhook string) *machin
 		dir := t.TempDir()
 		m.events = append(m.events, dir+"/events")
 		n := &m.g.nodes[i-1]
-		n.within = within
-		n.file = process.WriteConfig(t, fmt.Sprintf(machineConfig, dir+"/store", m.events[i-1], webhook, smsc)+
+		n.within, n.store = within, dir+"/store"
+		if err := os.WriteFile(dir+"/prices.csv", []byte("for,price\n*,0.045001\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		n.file = process.WriteConfig(t, fmt.Sprintf(machineConfig, n.store, m.events[i-1], webhook, smsc, dir+"/prices.csv")+managedConfig(t)+
 			m.made(name+"/pmg/cluster.yaml", "/etc/pmg/cluster/", m.setup+"/"+name+"/pmg/",
 				"\ncluster:\n", fmt.Sprintf("\ncluster:\n  lease: %s\n  dead: %s\n  keep: 2m\n", times.lease, times.dead)))
 	}

@@ -35,77 +35,103 @@ func TestClusterManaged(t *testing.T) {
 		seed = rand.Uint64()
 	}
 	t.Logf("-cluster-seed %d", seed)
-	m := &managedRig{
-		clusterRig: newClusterRig(t, []*natstest.Server{server}, clusterTimes{1500 * time.Millisecond, 2 * time.Second}, sink.Addr()),
-		random:     rand.New(rand.NewPCG(seed, 1)), accounts: map[string]string{}, numbers: map[string]bool{},
-	}
-	for i := range m.nodes {
-		m.prepare(&m.nodes[i])
+	g := newClusterRig(t, []*natstest.Server{server}, clusterTimes{1500 * time.Millisecond, 2 * time.Second}, sink.Addr())
+	for i := range g.nodes {
+		appendConfig(t, g.nodes[i].file, managedConfig(t))
 	}
 	changes := map[string]*clusterChange{"killed": {}, "stopped": {}, "handed over": {}}
-	owner := m.owner(nil)
+	random := rand.New(rand.NewPCG(seed, 1))
+	owner := g.owner(nil)
+	m := startOffice(g, seed)
 	for range *clusterRounds {
-		p, how := owner.p, m.random.IntN(3)
-		var under sync.WaitGroup
-		under.Go(func() {
-			for m.changeOne(owner) {
-			}
-		})
-		time.Sleep(time.Duration(m.random.IntN(1500)) * time.Millisecond)
-		m.change(owner, how, changes)
-		under.Wait()
-		owner = m.owner(p)
-		m.compare(owner)
+		p := owner.p
+		time.Sleep(time.Duration(random.IntN(1500)) * time.Millisecond)
+		g.change(owner, random.IntN(3), changes)
+		owner = g.owner(p)
 	}
-	t.Logf("%d changes, %d accounts and %d numbers at the end", m.made, len(m.accounts), len(m.numbers))
-	if m.made == 0 {
-		t.Error("nothing was changed")
+	m.end()
+	m.compare(t, owner)
+	if out, err := program(t).Run("list", "add", "-c", owner.file, "stops", "+4671"); err != nil || !strings.Contains(out, "1 added") {
+		t.Errorf("pmg list add: %v, %s", err, out)
 	}
-	m.wants("3 copies have the same", "check")
+	if code, text := ask(owner.store, "GET", "lists/test?number=4671", ""); !strings.Contains(text, "stops") {
+		t.Errorf("what a command has added: %d, %s", code, text)
+	}
+	g.wants("3 copies have the same", "check")
 }
 
-// A managedRig is a cluster whose accounts and lists are changed. One goroutine at a time uses it.
-type managedRig struct {
-	*clusterRig
-	random   *rand.Rand
-	accounts map[string]string // comments of the accounts that there must be
-	numbers  map[string]bool   // numbers that a command has changed, and whether they must be on the list
-	made     int
-	unsure   string // account or number of the change whose answer did not come
+// managedConfig returns options of a directory of managed files and of a list.
+func managedConfig(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.WriteFile(dir+"/stops.txt", []byte("# none\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(dir+"/managed", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprintf("managed: {dir: %q}\nlists: [{name: stops, file: %q}]\n", dir+"/managed", dir+"/stops.txt")
 }
 
-// prepare gives a node a directory of managed files and a list.
-func (m *managedRig) prepare(n *clusterNode) {
-	m.t.Helper()
-	dir := m.t.TempDir()
-	f, err := os.OpenFile(n.file, os.O_APPEND|os.O_WRONLY, 0)
+func appendConfig(t *testing.T, file, options string) {
+	t.Helper()
+	f, err := os.OpenFile(file, os.O_APPEND|os.O_WRONLY, 0)
 	if err == nil {
-		_, err = fmt.Fprintf(f, "managed: {dir: %q}\nlists: [{name: stops, file: %q}]\n", dir+"/managed", dir+"/stops.txt")
+		_, err = f.WriteString(options)
 	}
 	if err == nil {
 		err = f.Close()
 	}
-	if err == nil {
-		err = os.WriteFile(dir+"/stops.txt", []byte("# none\n"), 0o600)
-	}
-	if err == nil {
-		err = os.Mkdir(dir+"/managed", 0o700)
-	}
 	if err != nil {
-		m.t.Fatal(err)
+		t.Fatal(err)
 	}
 }
 
-// admin sends a request to the operators' socket of a node.
-func (m *managedRig) admin(n *clusterNode, method, path, body string) (code int, text string) {
+// An office is an operator who changes accounts and a list, at the node that answers.
+type office struct {
+	stores  []string // directories of the nodes' stores
+	random  *rand.Rand
+	wanted  map[string]string // what was changed, and what it must be since
+	unsure  map[string]bool   // the last change of these has had no answer
+	made    int
+	at      int // index of the node that has answered last
+	stopped context.CancelFunc
+	working sync.WaitGroup
+}
+
+func startOffice(g *clusterRig, seed uint64) *office {
+	o := &office{random: rand.New(rand.NewPCG(seed, 2)), wanted: map[string]string{}, unsure: map[string]bool{}}
+	for i := range g.nodes {
+		o.stores = append(o.stores, g.nodes[i].store)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	o.stopped = cancel
+	o.working.Go(func() {
+		for ctx.Err() == nil {
+			if !o.change() {
+				o.at = (o.at + 1) % len(o.stores)
+				time.Sleep(20 * time.Millisecond)
+			}
+		}
+	})
+	return o
+}
+
+// end ends the changes.
+func (o *office) end() {
+	o.stopped()
+	o.working.Wait()
+}
+
+// ask sends a request to the operators' socket of a node.
+func ask(store, method, path, body string) (code int, text string) {
 	client := &http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{DisableKeepAlives: true,
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			return new(net.Dialer).DialContext(ctx, "unix", filepath.Join(n.store, "admin.sock"))
+			return new(net.Dialer).DialContext(ctx, "unix", filepath.Join(store, "admin.sock"))
 		}}}
 	r, err := http.NewRequest(method, "http://localhost/admin/v1/"+path, strings.NewReader(body))
 	if err != nil {
-		m.t.Error(err)
-		return 0, ""
+		return 0, err.Error()
 	}
 	answer, err := client.Do(r)
 	if err != nil {
@@ -119,67 +145,64 @@ func (m *managedRig) admin(n *clusterNode, method, path, body string) (code int,
 	return answer.StatusCode, string(all)
 }
 
-// changeOne makes a change. It returns false if the answer does not come.
-func (m *managedRig) changeOne(owner *clusterNode) bool {
-	if m.random.IntN(3) == 0 {
-		number, on := fmt.Sprintf("4670%05d", m.random.IntN(40)), m.random.IntN(2) == 0
-		what := map[bool]string{true: "add", false: "remove"}[on]
-		m.unsure = number
-		if _, err := program(m.t).Run("list", what, "-c", owner.file, "stops", number); err != nil {
-			return false
+const (
+	gone = "no" // what an account is that was removed, and a number that is not on the list
+	on   = "on"
+)
+
+// change makes a change. It returns false if no answer comes that it was made.
+func (o *office) change() bool {
+	what, is := fmt.Sprintf("acme%d", o.random.IntN(20)), gone
+	method, path, body := "DELETE", "accounts/"+what, ""
+	switch n := o.random.IntN(6); {
+	case n < 2:
+		what = fmt.Sprintf("4670%05d", o.random.IntN(40))
+		method, path = "POST", "lists/remove?list=stops&number="+what
+		if n == 0 {
+			is, path = on, "lists/add?list=stops&number="+what
 		}
-		m.numbers[number] = on
-	} else {
-		name := fmt.Sprintf("acme%d", m.random.IntN(20))
-		m.unsure = name
-		if _, known := m.accounts[name]; known && m.random.IntN(3) == 0 {
-			if code, _ := m.admin(owner, "DELETE", "accounts/"+name, ""); code != 200 {
-				return false
-			}
-			delete(m.accounts, name)
-		} else {
-			rate := fmt.Sprint(1 + m.random.IntN(1000))
-			if code, _ := m.admin(owner, "PUT", "accounts/"+name, `{"password": "secret", "rate": `+rate+`}`); code/100 != 2 {
-				return false
-			}
-			m.accounts[name] = rate
-		}
+	case n < 5:
+		is = fmt.Sprint(1 + o.random.IntN(1000))
+		method, body = "PUT", `{"password": "secret", "rate": `+is+`}`
 	}
-	m.unsure = ""
-	m.made++
-	return true
+	code, _ := ask(o.stores[o.at], method, path, body)
+	switch {
+	case code/100 == 2, code == 404 && method == "DELETE":
+		o.wanted[what], o.unsure[what] = is, false
+		o.made++
+		return true
+	case code == 0: // it may have been made
+		o.unsure[what] = true
+	}
+	return false
 }
 
 // compare compares what the owner has with what must be.
-func (m *managedRig) compare(owner *clusterNode) {
-	m.t.Helper()
-	for i := range 20 {
-		name := fmt.Sprintf("acme%d", i)
+func (o *office) compare(t *testing.T, owner *clusterNode) {
+	t.Helper()
+	for what, want := range o.wanted {
+		path := "accounts/" + what
+		if what[0] == '4' {
+			path = "lists/test?number=" + what
+		}
 		code, text := 0, ""
-		testutil.Eventually(m.t, "the owner's operators are answered", func() bool {
-			code, text = m.admin(owner, "GET", "accounts/"+name, "")
+		testutil.Eventually(t, "the owner's operators are answered", func() bool {
+			code, text = ask(owner.store, "GET", path, "")
 			return code == 200 || code == 404
 		})
-		rate, there := m.accounts[name]
-		if has := code == 200 && strings.Contains(text, `"rate":`+rate); there == has && (there || code == 404) {
-			continue
+		has := gone
+		switch _, rate, isAccount := strings.Cut(text, `"rate":`); {
+		case isAccount && code == 200:
+			has = rate[:strings.IndexAny(rate, ",}")]
+		case strings.Contains(text, "stops"):
+			has = on
 		}
-		if name != m.unsure {
-			m.t.Errorf("account %s is there: %d, %s; must be: %t, rate %s", name, code, text, there, rate)
-		}
-		if delete(m.accounts, name); code == 200 {
-			_, after, _ := strings.Cut(text, `"rate":`)
-			m.accounts[name] = after[:strings.IndexAny(after, ",}")]
-		}
-	}
-	for number, on := range m.numbers {
-		_, text := m.admin(owner, "GET", "lists/test?number="+number, "")
-		if has := strings.Contains(text, "stops"); has != on {
-			if number != m.unsure {
-				m.t.Errorf("%s is on the list: %t, %s", number, has, text)
-			}
-			m.numbers[number] = has
+		if has != want && !o.unsure[what] {
+			t.Errorf("%s is %s, and must be %s (%d, %s)", what, has, want, code, text)
 		}
 	}
-	m.unsure = ""
+	if o.made == 0 {
+		t.Error("nothing was changed")
+	}
+	t.Logf("%d changes of %d accounts and numbers by operators, all there", o.made, len(o.wanted))
 }

@@ -36,8 +36,8 @@ type changes struct {
 	offset  int64       // guarded by reading: offset up to which the journal was read
 	lines   int64       // guarded by reading: number of lines that were read
 	problem string      // guarded by reading: the reason why a part of the journal cannot be read; "": no problem
-	shared  bool        // News is called
-	news    []Change    // guarded by reading: changes since News was called
+	shared  bool        // Fresh is called
+	fresh   []Change    // guarded by reading: changes since Fresh was called
 }
 
 // A Change is a number or the name of a sender that the journal adds to a list or removes from it, whatever the list's file
@@ -94,7 +94,7 @@ func (c *changes) set(e *entry, on bool) bool {
 // new contents.
 func (c *changes) replace(by *changes) {
 	if c.shared {
-		c.news = append(c.news, c.without(by)...)
+		c.fresh = append(c.fresh, c.without(by)...)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -211,13 +211,13 @@ func (c *changes) takes(line []byte) bool {
 		return false
 	}
 	if c.shared {
-		c.news = append(c.news, Change{string(e.appendTo(nil)), line[0] == '+'})
+		c.fresh = append(c.fresh, Change{string(e.appendTo(nil)), line[0] == '+'})
 	}
 	return true
 }
 
 // write appends lines for the entries that change something. It returns the number of these entries, after
-// the lines are on the disk. tell says whether News has them.
+// the lines are on the disk. tell says whether Fresh has them.
 func (c *changes) write(sign byte, all []entry, tell bool, needed func(*entry) bool) (n int, err error) {
 	c.reading.Lock()
 	defer c.reading.Unlock()
@@ -230,7 +230,7 @@ func (c *changes) write(sign byte, all []entry, tell bool, needed func(*entry) b
 		return 0, err
 	}
 	var lines []byte
-	told := len(c.news)
+	told := len(c.fresh)
 	for i := range all {
 		if e := &all[i]; needed(e) {
 			lines = append(e.appendTo(append(lines, sign)), '\n')
@@ -254,7 +254,7 @@ func (c *changes) write(sign byte, all []entry, tell bool, needed func(*entry) b
 	}
 	err = c.catchUp(f)
 	if !tell {
-		c.news = c.news[:min(told, len(c.news))]
+		c.fresh = c.fresh[:min(told, len(c.fresh))]
 	}
 	if err == nil && c.problem == "" && c.lines > 2*c.count.Load()+manyLines {
 		err = c.compact()

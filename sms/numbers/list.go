@@ -21,7 +21,7 @@ type List struct {
 	hits    atomic.Int64
 }
 
-// Open reads a list and its changes. shared says that News is called.
+// Open reads a list and its changes. shared says that Fresh is called.
 func Open(path string, shared bool) (*List, error) {
 	l := &List{changes: newChanges(path)}
 	l.changes.shared = shared
@@ -41,16 +41,16 @@ func Open(path string, shared bool) (*List, error) {
 		}
 		l.file.Report(err)
 	}
-	l.changes.news = nil
+	l.changes.fresh = nil
 	return l, nil
 }
 
-// News returns the changes that came since the last call, of this process or another one, but for those of Take.
-func (l *List) News() []Change {
+// Fresh returns the changes that came since the last call, of this process or another one, but for those of Take.
+func (l *List) Fresh() []Change {
 	l.changes.reading.Lock()
 	defer l.changes.reading.Unlock()
-	all := l.changes.news
-	l.changes.news = nil
+	all := l.changes.fresh
+	l.changes.fresh = nil
 	return all
 }
 

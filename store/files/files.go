@@ -4,6 +4,10 @@
 //	.files 0 <name> 0 <number of the piece>     number 0: how many pieces there are
 //
 // All pieces of a change are in one batch.
+//
+// # Start reading
+//
+// Files.Put.
 package files
 
 import (

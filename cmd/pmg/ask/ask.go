@@ -134,11 +134,11 @@ func (g *Gateway) JSON(ctx context.Context, timeout time.Duration, method, path 
 		return err
 	}
 	if answer.Code != http.StatusOK {
-		reason := console.Plain(strings.TrimSpace(string(answer.Body[:min(len(answer.Body), maxReason)])))
+		reason := console.Escaped(strings.TrimSpace(string(answer.Body[:min(len(answer.Body), maxReason)])))
 		if strings.HasPrefix(reason, "cannot ") { // the error is complete
 			return errors.New(reason)
 		}
-		return fmt.Errorf("cannot ask gateway: %s answers %s: %s", answer.URL, console.Plain(answer.Status), reason)
+		return fmt.Errorf("cannot ask gateway: %s answers %s: %s", answer.URL, console.Escaped(answer.Status), reason)
 	}
 	if err := json.Unmarshal(answer.Body, v); err != nil {
 		return fmt.Errorf("cannot read the answer of %s: %w", answer.URL, err)

@@ -202,7 +202,8 @@ func (l asked) change(on bool, addresses []string) (int, error) {
 		path = admin.Base + "/lists/add?"
 	}
 	var done admin.ChangedList
-	err := l.gateway.JSON(l.ctx, askTimeout, http.MethodPost, path+url.Values{"list": {l.name}, "number": addresses}.Encode(), &done)
+	path += url.Values{"list": {l.name}, "number": addresses}.Encode()
+	err := l.gateway.JSON(l.ctx, askTimeout, http.MethodPost, path, &done)
 	return done.Changed, err
 }
 

@@ -28,6 +28,29 @@ func (m *Member) TakeFiles(cfg *config.Config) error {
 	return nil
 }
 
+// A common is the files in a store as those of managed.dir.
+type common struct{ in *files.Files }
+
+// Common returns the files in a store as those that the nodes have in common. write writes changes, and returns when they are on
+// disk.
+func Common(index store.Index, write func(add func(*store.Batch)) error) managed.Common {
+	return common{files.Open(index, write)}
+}
+
+// Put implements managed.Common.
+func (c common) Put(all ...managed.File) error {
+	some := make([]files.File, len(all))
+	for i, f := range all {
+		some[i] = files.File(f)
+	}
+	return c.in.Put(some...)
+}
+
+// Each implements managed.Common.
+func (c common) Each(pass func(managed.File) error) error {
+	return c.in.Each(func(f files.File) error { return pass(managed.File(f)) })
+}
+
 // takeFiles makes a directory equal to the files in a store, or the store to those of the directory if it never had any.
 func takeFiles(dir string, s store.Store) (changed int, given bool, err error) {
 	f := files.Open(s, func(add func(*store.Batch)) error {
@@ -35,7 +58,7 @@ func takeFiles(dir string, s store.Store) (changed int, given bool, err error) {
 		add(&b)
 		return s.Commit(&b)
 	})
-	d := managed.Open(dir, f)
+	d := managed.Open(dir, common{f})
 	lock, err := d.Lock()
 	if err != nil {
 		return 0, false, err
