@@ -128,6 +128,15 @@ func (c *Copy) Apply(at journal.Seq, record []byte) error {
 	return nil
 }
 
+// CheckKeys checks whether the copy can be read with the given keys, and commits a note about the key for new messages, as Open
+// does. The node that has begun to own the work calls it before its gateway works.
+func (c *Copy) CheckKeys() error {
+	if err := checkKeys(c.disk); err != nil {
+		return fmt.Errorf("cannot use the store in %s: %w", c.disk.monitor.dir, err)
+	}
+	return nil
+}
+
 var _ Lister = (*Copy)(nil)
 
 // EmptyRecord returns a record without changes. A new owner appends it to make its epoch known.
