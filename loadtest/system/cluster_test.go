@@ -5,12 +5,14 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"os/exec"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
+	"pmg/internal/testkit/documents"
 	"pmg/internal/testkit/natstest"
 	"pmg/internal/testkit/process"
 	"pmg/internal/testkit/testutil"
@@ -46,6 +48,7 @@ type clusterRig struct {
 
 type clusterNode struct {
 	file    string
+	store   string   // its store.dir
 	address string   // of its clients
 	program string   // "": that of all tests
 	within  []string // the beginning of its command, such as that of a namespace
@@ -60,11 +63,20 @@ func newClusterRig(t *testing.T, servers []*natstest.Server, times clusterTimes,
 	g := &clusterRig{t: t}
 	for i := range g.nodes {
 		n := &g.nodes[i]
-		n.address = testutil.FreeAddress(t)
-		n.file = process.WriteConfig(t, fmt.Sprintf(clusterConfig, t.TempDir()+"/store", []string{"a", "b", "c"}[i],
+		n.address, n.store = testutil.FreeAddress(t), t.TempDir()+"/store"
+		n.file = process.WriteConfig(t, fmt.Sprintf(clusterConfig, n.store, []string{"a", "b", "c"}[i],
 			`"`+strings.ReplaceAll(natstest.URLs(servers...), ",", `", "`)+`"`, len(servers), len(servers) < 3, times.lease, times.dead, n.address, smsc))
 	}
 	return g
+}
+
+// edit replaces texts in the configuration of a node.
+func (g *clusterRig) edit(n *clusterNode, oldnew ...string) {
+	g.t.Helper()
+	text := documents.Read(g.t, n.file)
+	if err := os.WriteFile(n.file, []byte(strings.NewReplacer(oldnew...).Replace(text)), 0o600); err != nil {
+		g.t.Fatal(err)
+	}
 }
 
 // ended reports whether a process has ended.
