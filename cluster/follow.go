@@ -120,7 +120,7 @@ func (n *Node) begin(ctx context.Context, epoch uint64) error {
 	return nil
 }
 
-// giveUp lets another node take over immediately, because this one cannot work.
+// giveUp releases the lease, so that another node may take over immediately.
 func (n *Node) giveUp() error {
 	ctx, cancel := context.WithTimeout(n.ctx, tickWait)
 	defer cancel()

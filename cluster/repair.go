@@ -16,7 +16,7 @@ import (
 type Finding struct {
 	Nodes      []State // the last published states
 	Has        uint64  // place of the last record of the journal that this node's copy has
-	Said       uint64  // the last record that this node had read when it ran: those at its end may have had no changes
+	Read       uint64  // the last record that this node had read when it ran: those at its end may have had no changes
 	Why        string  // what is wrong with the stream; empty: nothing
 	Unreadable []error // the records that cannot be read
 	Better     *State  // another node that had read more of the journal; nil: there is none
@@ -46,12 +46,12 @@ func Examine(ctx context.Context, o Options) (f *Finding, err error) {
 	defer j.Close()
 	for _, s := range f.Nodes {
 		if s.Node == o.Node {
-			f.Said = s.Applied
+			f.Read = s.Applied
 		}
 	}
 	last := j.Status().Last
 	if last == 0 {
-		f.Why, f.Has = "it has no records", f.Said
+		f.Why, f.Has = "it has no records", f.Read
 	} else if err := f.read(j, o, false); err != nil {
 		return nil, err
 	}
@@ -127,8 +127,8 @@ func (f *Finding) read(j *nats.Journal, o Options, applies bool) (err error) {
 	case s.from == 0 && s.counted == 0:
 		return fmt.Errorf("%s has nothing, and no record of the stream can be read with cluster.secret", o.Dir)
 	case max(s.from, s.last) < had:
-		return fmt.Errorf("this node was killed before all was in %s, and the stream does not have the rest: run it on another node",
-			o.Dir)
+		return fmt.Errorf("this node was killed before all was in %s, and the stream does not have the rest: run the command on "+
+			"another node", o.Dir)
 	case applies:
 		_, _, err = c.Sum() // all can be read
 		return err
@@ -138,7 +138,7 @@ func (f *Finding) read(j *nats.Journal, o Options, applies bool) (err error) {
 
 // compare compares what this node has with what others had.
 func (f *Finding) compare(last uint64) {
-	most := max(f.Has, f.Said)
+	most := max(f.Has, f.Read)
 	for i := range f.Nodes {
 		s := &f.Nodes[i]
 		if s.Applied > last && f.Why == "" {
@@ -230,8 +230,8 @@ func (s *salvage) seed(at journal.Seq, id journal.ID) error {
 	return nil
 }
 
-// Discard reads what the stream has into this node's copy, as Examine does, and makes that a store which Adopt takes. Then it removes
-// the stream, and what the nodes have said of it. All nodes must be stopped.
+// Discard reads what the stream has into this node's copy, as Examine does, and makes that a store which Adopt takes. Then it
+// removes the stream, and the states that the nodes have published. All nodes must be stopped.
 func Discard(ctx context.Context, o Options) error {
 	if err := readAll(ctx, o); err != nil {
 		return err

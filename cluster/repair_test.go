@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -65,7 +66,7 @@ func TestRepair(t *testing.T) {
 	ends(t, b)
 	closed(t, b)
 	disks["a"] = disks["a"].CrashClone(vfs.CrashCloneCfg{}) // it is killed
-	said := a.State()
+	before := a.State()
 	_ = s.Close()
 	closed(t, a)
 
@@ -78,7 +79,7 @@ func TestRepair(t *testing.T) {
 			}
 			return false
 		}
-		if len(f.Unreadable) != 1 || f.Why == "" || f.Better != nil || f.Has < said.Applied {
+		if len(f.Unreadable) != 1 || f.Why == "" || f.Better != nil || f.Has < before.Applied {
 			t.Errorf("found %+v", f)
 		}
 		return true
@@ -112,6 +113,30 @@ func TestRepair(t *testing.T) {
 	}
 	closed(t, a)
 	closed(t, b)
+}
+
+// When the servers have lost everything, the new stream gets what a node's store has.
+func TestRepairEmpty(t *testing.T) {
+	testutil.Long(t)
+	t.Parallel()
+	fs := vfs.NewMem()
+	n := started(t, options(natstest.New(t, "n1", "always", "").Start(), "a", fs))
+	if err := works(t, n, 1).Close(); err != nil {
+		t.Fatal(err)
+	}
+	closed(t, n)
+	o := options(natstest.New(t, "n1", "always", "").Start(), "a", fs)
+	if f, err := Examine(t.Context(), o); err != nil || f.Why == "" || f.Better != nil {
+		t.Fatalf("found %+v, %v", f, err)
+	}
+	next := o
+	next.Dir = "next"
+	if err := errors.Join(Discard(t.Context(), o), Adopt(t.Context(), next, o.Dir, func(int64) {})); err != nil {
+		t.Fatal(err)
+	}
+	n = started(t, next)
+	has(t, n, 1)
+	closed(t, n)
 }
 
 // A repair takes what nodes would take without a record that cannot be read, whether that was one of the owner or not, and nothing
@@ -190,7 +215,7 @@ func TestSalvage(t *testing.T) {
 func TestBetter(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		has, said, other, last uint64
+		has, read, other, last uint64
 		better, damaged        bool
 	}{
 		{10, 10, 10, 10, false, false},
@@ -200,7 +225,7 @@ func TestBetter(t *testing.T) {
 		{12, 10, 11, 12, false, false}, // it has read the stream since
 		{10, 12, 9, 10, false, true},
 	} {
-		f := Finding{Has: c.has, Said: c.said, Nodes: []State{{Node: "a", Applied: c.said}, {Node: "b", Applied: c.other}}}
+		f := Finding{Has: c.has, Read: c.read, Nodes: []State{{Node: "a", Applied: c.read}, {Node: "b", Applied: c.other}}}
 		f.compare(c.last)
 		if (f.Better != nil) != c.better || (f.Why != "") != c.damaged {
 			t.Errorf("%+v: %+v", c, f)

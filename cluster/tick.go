@@ -215,7 +215,8 @@ func differs(all []State, node, config, owner string) string {
 	return what + " from that of most nodes: " + todo + " (pmg cluster forget removes a node that is gone)"
 }
 
-// unlike returns what differs between two configurations, by their hashes, and what to do. A hash of the store's keys is behind a "-".
+// unlike returns what differs between two configurations, by their hashes, and what to do. A hash of the store's keys is behind
+// a "-".
 func unlike(config, other string) (what, todo string) {
 	common, keys, _ := strings.Cut(config, "-")
 	otherCommon, otherKeys, _ := strings.Cut(other, "-")

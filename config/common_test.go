@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Nodes of a cluster compare the keys of their stores, without telling them: the hash of nodes with other keys, or in another order,
+// Nodes of a cluster compare the keys of their stores by a hash: that of nodes with other keys, or in another order,
 // differs, and that of nodes without keys is as it was.
 func TestCommonKeys(t *testing.T) {
 	t.Parallel()

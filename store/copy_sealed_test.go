@@ -11,7 +11,7 @@ import (
 	inmemory "pmg/store/journal/journaltest"
 )
 
-// isRefused lets a node own the work for whose keys a message is encrypted with another one. It changes nothing.
+// isRefused begins the work of a node without the key of a message. It changes nothing.
 func (c *copier) isRefused(epoch uint32) {
 	c.t.Helper()
 	if _, err := c.journal.Begin(epoch, EmptyRecord()); err != nil {

@@ -78,8 +78,8 @@ func repair(cmd *cobra.Command, o cluster.Options, yes bool) error {
 	}
 	fmt.Fprintln(out, "the stream is removed")
 	if err := adopt(cmd, o, aside); err != nil {
-		return fmt.Errorf("the stream was removed, and no new one is complete. %s has everything, as the store of a gateway without "+
-			"a cluster: pmg cluster adopt goes on, with another cluster.stream on all nodes: %w", o.Dir, err)
+		return fmt.Errorf("the stream was removed, and no new one is complete. %s has everything, as the store of a gateway "+
+			"without a cluster: pmg cluster adopt goes on, with another cluster.stream on all nodes: %w", o.Dir, err)
 	}
 	return nil
 }
@@ -100,10 +100,14 @@ func writeFinding(out io.Writer, f *cluster.Finding, own string, now time.Time) 
 	if err := console.Table(out, table); err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "\nthis is node %s, whose store has the journal up to %d\n", console.Plain(own), f.Has)
-	if f.Said > f.Has {
-		fmt.Fprintf(out, "It had read up to %d. If it was killed, its store may lack the rest: see first what this command says on the "+
-			"other nodes, and use --yes where the store has most.\n", f.Said)
+	fmt.Fprintf(out, "\nthis is node %s", console.Plain(own))
+	if f.Has > 0 {
+		fmt.Fprintf(out, ", whose store has the journal up to %d", f.Has)
+	}
+	fmt.Fprintln(out)
+	if f.Read > f.Has {
+		fmt.Fprintf(out, "It had read up to %d. If it was killed, its store may lack the rest: see first what this command says "+
+			"on the other nodes, and use --yes where the store has most.\n", f.Read)
 	}
 	return nil
 }
