@@ -3,6 +3,8 @@ package cluster
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -112,6 +114,66 @@ func TestRepair(t *testing.T) {
 		t.Error(err)
 	}
 	closed(t, a)
+	closed(t, b)
+}
+
+// The server comes back with the disk of a while ago: the stream has lost its end, which the nodes have.
+func TestRepairLostEnd(t *testing.T) {
+	testutil.Long(t)
+	t.Parallel()
+	disk, address := "", testutil.FreeAddress(t)
+	server := natstest.NewWithin(t, nil, "n1", address, func(dir string) string {
+		disk = filepath.Join(dir, "jetstream")
+		return fmt.Sprintf("server_name: n1\nlisten: %q\njetstream { store_dir: %q, sync_interval: always }\n%s", address, dir,
+			"accounts { PMG: { jetstream: enabled, users: [ { user: pmg, password: pmg } ] } }\n")
+	}).Start()
+	fs := map[string]vfs.FS{"a": vfs.NewMem(), "b": vfs.NewMem()}
+	a, b := started(t, options(server, "a", fs["a"])), started(t, options(server, "b", fs["b"]))
+	s := works(t, a, 1)
+	has(t, b, 1)
+	server.Kill()
+	kept := filepath.Join(t.TempDir(), "kept")
+	if err := os.CopyFS(kept, os.DirFS(disk)); err != nil {
+		t.Fatal(err)
+	}
+	server.Start()
+	for id := range uint64(50) {
+		if err := s.Commit(batchOf(id + 2)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	has(t, b, 51)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	closed(t, a)
+	closed(t, b)
+	server.Kill()
+	if err := errors.Join(os.RemoveAll(disk), os.CopyFS(disk, os.DirFS(kept))); err != nil {
+		t.Fatal(err)
+	}
+	server.Start()
+	o := options(server, "b", fs["b"])
+	var f *Finding
+	testutil.Eventually(t, "the nodes are silent", func() bool {
+		var err error
+		if f, err = Examine(t.Context(), o); err != nil && !strings.Contains(err.Error(), "stop all nodes") {
+			t.Fatal(err)
+		}
+		return err == nil
+	})
+	if !strings.Contains(f.Why, "it ends at ") || f.Better != nil || f.Has < 51 {
+		t.Errorf("found %+v", f)
+	}
+	next := o
+	next.Dir = "next"
+	if err := errors.Join(Discard(t.Context(), o), Adopt(t.Context(), next, o.Dir, func(int64) {})); err != nil {
+		t.Fatal(err)
+	}
+	b = started(t, next)
+	for id := range uint64(51) {
+		has(t, b, id+1)
+	}
 	closed(t, b)
 }
 
