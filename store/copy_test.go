@@ -231,6 +231,9 @@ func TestCopyFollowsLong(t *testing.T) {
 		commit(t, a.copy, func(b *Batch) { b.Note("north", fmt.Append(nil, "peer ", id), []byte("some value"), 100) })
 		if id%10 == 0 {
 			b.follow()
+			if err := b.copy.disk.noteWriter.wait(); err != nil { // it writes them beside
+				t.Fatal(err)
+			}
 			most = max(most, b.copy.disk.reader.notes.Octets())
 		}
 		if id%300 == 0 {

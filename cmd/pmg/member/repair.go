@@ -63,8 +63,8 @@ func repair(cmd *cobra.Command, o cluster.Options, yes bool) error {
 	}
 	switch {
 	case f.Why == "":
-		return errors.New("the stream can be read from here to its end, and nothing is to be repaired: start the nodes. One that " +
-			"cannot follow needs a copy of this store, as one that was away for too long does (docs/cluster.md)")
+		return errors.New("the stream can be read from here to its end, and nothing is to be repaired: start the nodes. One " +
+			"that cannot follow needs a copy of this store, as one that was away for too long does (docs/cluster.md)")
 	case f.Better != nil:
 		return fmt.Errorf("node %s had read up to %d: run it there (pmg cluster forget %[1]s if its disk is gone)",
 			console.Plain(f.Better.Node), f.Better.Applied)
