@@ -56,10 +56,15 @@ build-bench: build
 demo: build ## run clients and an SMSC, with a gateway between them
 	bin/pmgload demo
 
-# The test that makes faults of machines, with what it sees. It needs root, for namespaces, and HAProxy.
-cluster-demo: ## run three gateways, three servers of NATS, HAProxy, an SMSC and clients; kill an owner, a server, a network, and count
-	cd loadtest && GOFLAGS='-pgo=off -trimpath' go test ./system -count 1 -v -run 'TestClusterMachines$$' -args -machine-rounds 4 -machine-lease 10s \
-	-machine-faults 'kill -9 of the owner,engine killed,owner partitioned,SIGTERM'
+# Where the tests build nats-server, too.
+NATS_RELEASE := $(shell sed -n 's/^[[:space:]]*release *= "\(.*\)"/\1/p' internal/testkit/natstest/natstest.go)
+NATS_SERVER  := bin/nats-server-$(NATS_RELEASE)/nats-server
+
+$(NATS_SERVER):
+	GOBIN=$(CURDIR)/$(@D) GOFLAGS= CGO_ENABLED=0 go install github.com/nats-io/nats-server/v2@$(NATS_RELEASE)
+
+cluster-demo: build $(NATS_SERVER) ## run three gateways as a cluster, an SMSC and clients; kill the owner of the work, move it, and count
+	bin/pmgload cluster-demo --nats-server $(NATS_SERVER)
 
 # Tests are built without the profile, because otherwise everything would be compiled twice.
 test test-all race debug fresh docs vet staticcheck simulate mutate peers: export GOFLAGS += -pgo=off -trimpath

@@ -187,6 +187,13 @@ func (r *running) await(path string, wantCode int, wantBody string) {
 	r.t.Fatalf("%s: got %d %q, want %d %q", path, code, body, wantCode, wantBody)
 }
 
+// bound waits until both sessions with the SMSC can be given messages. The gateway is ready with the first one.
+func (r *running) bound() {
+	r.t.Helper()
+	testutil.Eventually(r.t, "both sessions are bound", func() bool { return r.status().Connectors[1].SessionsReady == 2 })
+	r.await("/readyz", 200, "ok\n")
+}
+
 // local returns a client that uses the socket.
 func (r *running) local() *http.Client {
 	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
@@ -289,7 +296,7 @@ func TestScrape(t *testing.T) {
 	more := "lists: [{name: optouts, file: %s}]\nnetworks: {file: %s}\nprices: [{name: p, currency: EUR, file: %s}]\n"
 	whole := strings.Replace(wholeConfig, "{system_id: load, ", `{system_id: load, prices: p, balance: {low: "1"}, `, 1)
 	r := start(t, parse(t, whole+more, t.TempDir(), sink.Addr(), list, table, prices), false)
-	r.await("/readyz", 200, "ok\n")
+	r.bound()
 	r.load()
 	server := r.gateway.Webhooks.Server(&connector.Lane{Client: connector.Client{Account: "load", Endpoint: "https://shop.example"}})
 	for range 3 {
@@ -346,7 +353,7 @@ func TestStatus(t *testing.T) {
 	t.Parallel()
 	sink := startSink(t)
 	r := start(t, parse(t, wholeConfig, t.TempDir(), sink.Addr()), false)
-	r.await("/readyz", 200, "ok\n")
+	r.bound()
 	r.load()
 	s := r.status()
 	clients, operator := s.Connectors[0], s.Connectors[1]

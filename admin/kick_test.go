@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"pmg/connector/streams"
+	"pmg/internal/testkit/testutil"
 )
 
 // U8: an operator ends sessions with a logout. A web page of another site may not.
@@ -14,7 +15,7 @@ func TestKick(t *testing.T) {
 	t.Parallel()
 	sink := startSink(t)
 	r := start(t, parse(t, wholeConfig, t.TempDir(), sink.Addr()), false)
-	r.await("/readyz", 200, "ok\n")
+	r.bound()
 	ask := func(method, query, origin string) (int, string) {
 		t.Helper()
 		q, err := http.NewRequest(method, r.url+"/admin/v1/kick?"+query, nil)
@@ -51,9 +52,8 @@ func TestKick(t *testing.T) {
 	if code, body := ask("POST", "session=operator/1", ""); code != 200 || body != `{"sessions":["operator/1"]}`+"\n" {
 		t.Errorf("got %d %q", code, body)
 	}
-	for r.status().Connectors[1].Opened == opened { // it is connected again
-	}
-	r.await("/readyz", 200, "ok\n")
+	testutil.Eventually(t, "it is connected again", func() bool { return r.status().Connectors[1].Opened > opened })
+	r.bound()
 
 	var all []*streams.Stream
 	for number := range uint32(3) {

@@ -16,15 +16,23 @@ var ErrUsed = errors.New("the stream of the journal has records already")
 // and hands the work over. The store stays as it is. adopted is called with the number of operations
 // that are committed so far. No other node may run.
 func Adopt(ctx context.Context, o Options, from string, adopted func(operations int64)) error {
+	alone := store.Options{Log: o.Log, FS: o.Store.FS, Keys: o.Store.Keys}
+	s, err := store.Open(from, alone) // what is wrong with it is known before the stream has anything
+	if err == nil {
+		err = s.Close()
+	}
+	if err != nil {
+		return err
+	}
 	n, err := Open(ctx, o)
 	if err != nil {
 		return err
 	}
-	err = n.adopt(ctx, from, adopted)
+	err = n.adopt(ctx, from, alone, adopted)
 	return errors.Join(err, n.Close())
 }
 
-func (n *Node) adopt(ctx context.Context, from string, adopted func(int64)) error {
+func (n *Node) adopt(ctx context.Context, from string, alone store.Options, adopted func(int64)) error {
 	if n.first != 0 {
 		return ErrUsed
 	}
@@ -32,7 +40,7 @@ func (n *Node) adopt(ctx context.Context, from string, adopted func(int64)) erro
 		return fmt.Errorf("cannot take the work of the new cluster over: %w", err)
 	}
 	s, all := n.Store(), int64(0)
-	want, err := store.Export(from, store.Options{Log: n.o.Log, FS: n.o.Store.FS}, func(b *store.Batch) error {
+	want, err := store.Export(from, alone, func(b *store.Batch) error {
 		if err := s.Commit(b); err != nil {
 			return err
 		}

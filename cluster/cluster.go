@@ -108,10 +108,7 @@ func Open(ctx context.Context, o Options) (*Node, error) {
 
 func (n *Node) open(ctx context.Context) (err error) {
 	o := &n.o
-	if n.journal, err = nats.Open(ctx, nats.Options{
-		Servers: o.Servers, Connect: o.Connect, System: o.System, Secrets: o.Secrets, Stream: o.Stream, Replicas: o.Replicas,
-		MaxOctets: o.MaxOctets, Unsafe: o.Unsafe, Failed: o.Failed,
-	}); err != nil {
+	if n.journal, err = nats.Open(ctx, journalOptions(o)); err != nil {
 		return err
 	}
 	n.first = uint64(n.journal.Status().Last)

@@ -113,8 +113,18 @@ func (n *Node) begin(ctx context.Context, epoch uint64) error {
 	if err := n.shared.Own(uint32(epoch)); err != nil {
 		return err
 	}
+	if err := n.store.CheckKeys(); err != nil {
+		return errors.Join(err, n.giveUp())
+	}
 	n.working.Store(true)
 	return nil
+}
+
+// giveUp releases the lease, so that another node may take over immediately.
+func (n *Node) giveUp() error {
+	ctx, cancel := context.WithTimeout(n.ctx, tickWait)
+	defer cancel()
+	return n.Release(ctx, "")
 }
 
 // watch ends the node when the node does not hold the lease any more.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"pmg/cluster/cells"
@@ -192,14 +193,14 @@ func (n *Node) whyNot(all []State, drained bool) reason {
 // differs returns how a node's configuration differs, as text. It must equal the owner's
 // configuration, or that of most nodes if no node is the owner.
 func differs(all []State, node, config, owner string) string {
-	same, others := 1, 0
+	same, others, other := 1, 0, ""
 	for _, s := range all {
 		switch {
 		case s.Node == node:
 		case s.Config == config:
 			same++
 		default:
-			others++
+			others, other = others+1, s.Config
 		}
 	}
 	at := slices.IndexFunc(all, func(s State) bool { return s.Node == owner })
@@ -207,10 +208,22 @@ func differs(all []State, node, config, owner string) string {
 	case others == 0 || same > others, at >= 0 && all[at].Config == config:
 		return ""
 	case at >= 0:
-		return "its configuration differs from that of the owner, node " + owner + ": make the files alike, and reload them"
+		what, todo := unlike(config, all[at].Config)
+		return what + " from that of the owner, node " + owner + ": " + todo
 	}
-	return "its configuration differs from that of most nodes: make the files alike, and reload them (pmg cluster forget " +
-		"removes a node that is gone)"
+	what, todo := unlike(config, other)
+	return what + " from that of most nodes: " + todo + " (pmg cluster forget removes a node that is gone)"
+}
+
+// unlike returns what differs between two configurations, by their hashes, and what to do. A hash of the store's keys is behind
+// a "-".
+func unlike(config, other string) (what, todo string) {
+	common, keys, _ := strings.Cut(config, "-")
+	otherCommon, otherKeys, _ := strings.Cut(other, "-")
+	if common == otherCommon && keys != otherKeys {
+		return "its store.key_file (or old_key_file) differs", "give all nodes the same keys, and restart this one"
+	}
+	return "its configuration differs", "make the files alike, and reload them"
 }
 
 // askedToMove checks whether an operator wants this owner to hand over.

@@ -82,6 +82,20 @@ func TestDiffers(t *testing.T) {
 	}
 }
 
+// A node says what differs: the files, or the keys of the store.
+func TestUnlike(t *testing.T) {
+	for _, c := range []struct{ config, other, why string }{
+		{"x", "y", "its configuration differs from that of the owner, node b: make the files alike, and reload them"},
+		{"x-1", "y-2", "its configuration differs from that of the owner, node b: make the files alike, and reload them"},
+		{"x-1", "x-2", "its store.key_file (or old_key_file) differs from that of the owner, node b: give all nodes the same keys, and restart this one"},
+		{"x", "x-2", "its store.key_file (or old_key_file) differs from that of the owner, node b: give all nodes the same keys, and restart this one"},
+	} {
+		if why := differs([]State{{Node: "b", Config: c.other}}, "a", c.config, "b"); why != c.why {
+			t.Errorf("%s and %s: %s", c.config, c.other, why)
+		}
+	}
+}
+
 // Copies at the same record are compared, and those alone.
 func TestCompare(t *testing.T) {
 	sum := func(node string, at uint64, hash string) State {

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"bytes"
 	"cmp"
 	"crypto/hkdf"
 	"crypto/hmac"
@@ -134,7 +135,8 @@ func (c *Config) leaveOutManaged(of *Config) {
 
 // Common returns a hash of the options that all nodes of a cluster must share: all options except those of
 // the machine, which are its directories and files, limits, logs, operators and the addresses that it listens on, and how it
-// reaches the servers; and except those of managed files, which a node that takes over has from the store.
+// reaches the servers; and except those of managed files, which a node that takes over has from the store. If messages in the
+// store are encrypted, a hash of the keys follows, behind a "-".
 func (c *Config) Common() (string, error) {
 	common := *c
 	common.User, common.Log, common.PDULog, common.Events = "", Log{}, PDULog{}, Events{}
@@ -163,7 +165,14 @@ func (c *Config) Common() (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("cannot make the key of the configuration's hash: %w", err)
 	}
-	sum := hmac.New(sha256.New, key) // without the key, who reads the hash from the servers could test passwords with it
-	_, _ = sum.Write(octets)         // a hash never returns an error
-	return hex.EncodeToString(sum.Sum(nil)[:8]), nil
+	hash := func(octets []byte, n int) string {
+		sum := hmac.New(sha256.New, key) // without the key, who reads the hash from the servers could test passwords with it
+		_, _ = sum.Write(octets)         // a hash never returns an error
+		return hex.EncodeToString(sum.Sum(nil)[:n])
+	}
+	all := hash(octets, 8)
+	if keys := c.Store.Keys(); len(keys) > 0 {
+		all += "-" + hash(append([]byte("store.key_file"), bytes.Join(keys, nil)...), 4)
+	}
+	return all, nil
 }

@@ -167,8 +167,6 @@ func readKeys(d *decoder, c *Config) {
 		d.problem("store.old_key_file", "must not be given without key_file")
 	case s.KeyFile != "" && s.Engine == MemoryStore:
 		d.problem("store.key_file", "has no effect with engine: memory, which writes nothing: remove it, or use pebble")
-	case s.KeyFile != "" && c.Cluster.Node != "":
-		d.problem("store.key_file", "must not be given in a cluster: its journal is not encrypted; use encrypted disks there")
 	}
 	for _, f := range []struct {
 		option string

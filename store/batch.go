@@ -18,6 +18,7 @@ type Batch struct {
 	ops      []op
 	octets   []byte
 	ends     bool        // the batch deletes messages
+	asIs     bool        // records are not encrypted, because the batch is a copy of a store's contents
 	at       journal.Seq // place of the batch's last record in the journal; 0: the batch is not completely written
 }
 
@@ -121,7 +122,7 @@ func (b *Batch) Note(kind Kind, key, value []byte, day uint32) {
 
 // seal encrypts the records of messages that are not encrypted yet.
 func (b *Batch) seal(s *seal.Sealer) {
-	if s == nil {
+	if s == nil || b.asIs {
 		return
 	}
 	for i := range b.ops {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
@@ -72,11 +73,7 @@ func writeOrigin(fs vfs.FS, dir, origin string) error {
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return err
 	}
-	d, err := fs.OpenDir(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
+	return syncParent(fs, fs.PathJoin(dir, originName))
 }
 
 // copyOrigin copies the origin file to a backup, so that the backup is also a copy of the same
@@ -103,8 +100,25 @@ func readOrigin(fs vfs.FS, path string) (string, error) {
 	return string(b), err
 }
 
+// Leave makes the copy in a directory, which no process has open, a store without a cluster, that a new cluster may adopt.
+func Leave(dir string, o Options) error {
+	fs := o.FS
+	if fs == nil {
+		fs = vfs.Default
+	}
+	path := fs.PathJoin(dir, originName)
+	if err := fs.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return syncParent(fs, path)
+}
+
 // Moved returns the place of the last record whose changes are all on disk.
 func (c *Copy) Moved() journal.Seq { return c.disk.summary.get().replayed() }
+
+// Applied returns the place of the last record that the copy had when it was closed, or has applied since, even if not all of its
+// changes are on disk.
+func (c *Copy) Applied() journal.Seq { return c.disk.summary.get().applied }
 
 // List implements Lister.
 func (c *Copy) List(kind Kind, below uint64, since uint32, limit int, f func(*Listed) error) (uint64, error) {
@@ -128,7 +142,22 @@ func (c *Copy) Apply(at journal.Seq, record []byte) error {
 	return nil
 }
 
+// CheckKeys checks whether the copy can be read with the given keys, and commits a note about the key for new messages, as Open
+// does. The node that has begun to own the work calls it before its gateway works.
+func (c *Copy) CheckKeys() error {
+	if err := checkKeys(c.disk); err != nil {
+		return fmt.Errorf("cannot use the store in %s: %w", c.disk.monitor.dir, err)
+	}
+	return nil
+}
+
 var _ Lister = (*Copy)(nil)
+
+// CheckRecord returns an error if Apply cannot read a record.
+func CheckRecord(record []byte) error {
+	_, err := new(Batch).readPiece(record)
+	return err
+}
 
 // EmptyRecord returns a record without changes. A new owner appends it to make its epoch known.
 func EmptyRecord() []byte {

@@ -25,6 +25,7 @@ type copier struct {
 	node    uint32
 	inner   journal.Journal
 	fs      *memFS
+	keys    [][]byte
 	journal *shared.Journal
 	copy    *Copy
 }
@@ -32,7 +33,9 @@ type copier struct {
 func (c *copier) open() {
 	c.t.Helper()
 	c.journal = shared.New(c.inner, c.node)
-	o := Options{FS: c.fs, Log: zerolog.Nop(), Journal: c.journal, Origin: "J", atOnce: 3, memTable: 64 << 10, flush: 2 << 10, tables: 3}
+	o := Options{
+		FS: c.fs, Log: zerolog.Nop(), Journal: c.journal, Origin: "J", Keys: c.keys, atOnce: 3, memTable: 64 << 10, flush: 2 << 10, tables: 3,
+	}
 	var err error
 	if c.copy, err = OpenCopy(cmp.Or(c.dir, "store"), o); err != nil {
 		c.t.Fatal(err)
@@ -118,6 +121,9 @@ func (c *copier) takeOver(epoch uint32) {
 	}
 	c.follow()
 	if err := c.journal.Own(epoch); err != nil {
+		c.t.Fatal(err)
+	}
+	if err := c.copy.CheckKeys(); err != nil {
 		c.t.Fatal(err)
 	}
 }
@@ -225,6 +231,9 @@ func TestCopyFollowsLong(t *testing.T) {
 		commit(t, a.copy, func(b *Batch) { b.Note("north", fmt.Append(nil, "peer ", id), []byte("some value"), 100) })
 		if id%10 == 0 {
 			b.follow()
+			if err := b.copy.disk.noteWriter.wait(); err != nil { // it writes them beside
+				t.Fatal(err)
+			}
 			most = max(most, b.copy.disk.reader.notes.Octets())
 		}
 		if id%300 == 0 {

@@ -75,6 +75,7 @@ func (x *exporter) entry(kind byte, key, value []byte) error {
 // add adds an operation with the octets that the store has, and passes the batch if it is large enough.
 func (x *exporter) add(kind opKind, number uint64, key, value []byte) error {
 	b := &x.batch
+	b.asIs = true // otherwise messages that were stored before there was a key would differ
 	at := len(b.octets)
 	b.octets = append(append(b.octets, key...), value...)
 	b.add(op{kind: kind, id: number}, at, len(key))

@@ -84,6 +84,9 @@ func (c *Child) Stop() {
 	os.RemoveAll(c.Dir)
 }
 
+// Ended is closed when the child has ended.
+func (c *Child) Ended() <-chan struct{} { return c.exited }
+
 // Await calls ready repeatedly until it returns true.
 func (c *Child) Await(ctx context.Context, ready func() bool) error {
 	ctx, cancel := context.WithTimeout(ctx, startTime)

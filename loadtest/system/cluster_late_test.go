@@ -2,8 +2,6 @@ package system
 
 import (
 	"context"
-	"os"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -34,8 +32,8 @@ func TestClusterLate(t *testing.T) {
 	}
 	defer sink.Close()
 	g := newClusterRig(t, servers, clusterTimes{10 * time.Second, 11 * time.Second}, sink.Addr())
-	for i := range g.nodes {
-		g.makeRoom(&g.nodes[i])
+	for i := range g.nodes { // room for more than could leave while the leader stands still, and no more than leave within seconds
+		g.edit(&g.nodes[i], "max_queue: 500", "max_queue: 3000")
 	}
 	loads := startStubborn(2)
 	owner := g.owner(nil)
@@ -56,18 +54,6 @@ func TestClusterLate(t *testing.T) {
 	t.Logf("%d messages arrived while the leader stood still; %d were sent twice, and %d may be", at.Unique-before.Unique, r.Doubled, lateBound)
 	if r.Doubled > lateBound {
 		t.Errorf("%d messages were sent twice, and %d may be", r.Doubled, lateBound)
-	}
-}
-
-// makeRoom makes room for messages that wait: more than could leave while the leader stands still, and no more than leave within
-// seconds.
-func (g *clusterRig) makeRoom(n *clusterNode) {
-	b, err := os.ReadFile(n.file)
-	if err == nil {
-		err = os.WriteFile(n.file, []byte(strings.Replace(string(b), "max_queue: 500", "max_queue: 3000", 1)), 0o600)
-	}
-	if err != nil {
-		g.t.Fatal(err)
 	}
 }
 

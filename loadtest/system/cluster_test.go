@@ -5,12 +5,14 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"os/exec"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
+	"pmg/internal/testkit/documents"
 	"pmg/internal/testkit/natstest"
 	"pmg/internal/testkit/process"
 	"pmg/internal/testkit/testutil"
@@ -66,6 +68,15 @@ func newClusterRig(t *testing.T, servers []*natstest.Server, times clusterTimes,
 			`"`+strings.ReplaceAll(natstest.URLs(servers...), ",", `", "`)+`"`, len(servers), len(servers) < 3, times.lease, times.dead, n.address, smsc))
 	}
 	return g
+}
+
+// edit replaces texts in the configuration of a node.
+func (g *clusterRig) edit(n *clusterNode, oldnew ...string) {
+	g.t.Helper()
+	text := documents.Read(g.t, n.file)
+	if err := os.WriteFile(n.file, []byte(strings.NewReplacer(oldnew...).Replace(text)), 0o600); err != nil {
+		g.t.Fatal(err)
+	}
 }
 
 // ended reports whether a process has ended.

@@ -38,30 +38,45 @@ was, and the next try needs another name of the stream (cluster.stream).`,
 		if err != nil {
 			return err
 		}
-		return adopt(cmd, o)
+		return adopt(cmd, o, o.Dir+".alone")
 	}
 	return cmd
 }
 
-// adopt makes the copy beside the store, and puts it in the store's place.
-func adopt(cmd *cobra.Command, o cluster.Options) error {
-	out, dir := cmd.OutOrStdout(), o.Dir
-	aside, fresh := dir+".alone", dir+".cluster"
-	for _, path := range []string{aside, fresh} {
+// freshOf returns the directory in which adopt makes the copy.
+func freshOf(dir string) string { return dir + ".cluster" }
+
+// mayAdopt returns an error if adopt has no store, or the directories that it makes exist.
+func mayAdopt(dir, aside string) error {
+	for _, path := range []string{aside, freshOf(dir)} {
 		if _, err := os.Lstat(path); !errors.Is(err, os.ErrNotExist) {
-			return fmt.Errorf("%s exists already: move it elsewhere, because adopt needs that name", path)
+			return fmt.Errorf("%s exists already: move it elsewhere, because this command needs that name", path)
 		}
 	}
 	if _, err := os.Stat(dir); err != nil {
 		return fmt.Errorf("there is no store to adopt: %w", err)
 	}
+	return nil
+}
+
+// failures returns a function that prints why the servers cannot be used, each reason once.
+func failures(cmd *cobra.Command) func(error) {
 	trouble := ""
-	o.Dir, o.Failed = fresh, func(err error) {
+	return func(err error) {
 		if err.Error() != trouble {
 			trouble = err.Error()
 			fmt.Fprintln(cmd.ErrOrStderr(), "cannot use the servers yet:", trouble)
 		}
 	}
+}
+
+// adopt makes the copy beside the store, and puts it in the store's place. The store becomes aside.
+func adopt(cmd *cobra.Command, o cluster.Options, aside string) error {
+	out, dir, fresh := cmd.OutOrStdout(), o.Dir, freshOf(o.Dir)
+	if err := mayAdopt(dir, aside); err != nil {
+		return err
+	}
+	o.Dir, o.Failed = fresh, failures(cmd)
 	ctx, cancel := context.WithTimeout(cmd.Context(), adoptTimeout)
 	defer cancel()
 	fmt.Fprintf(out, "waiting for the servers, and for %s in which no other node may own the work\n", o.Lease.Dead)

@@ -39,7 +39,7 @@ they work on any node, also while a gateway is stopped. docs/cluster.md has the 
 	}
 	cmd.AddCommand(
 		setupCommand(), adoptCommand(load), statusCommand(load), moveCommand(load), drainCommand(load),
-		checkCommand(load), forgetCommand(load),
+		checkCommand(load), forgetCommand(load), repairCommand(load),
 	)
 	return cmd
 }

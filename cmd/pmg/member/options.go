@@ -34,6 +34,7 @@ func optionsOf(cfg *config.Config, log zerolog.Logger, failed func(error)) (o cl
 		Keep: c.Keep, Dir: dir, Config: hash, Log: log,
 		Store: store.Options{
 			Log: log, Ballast: int64(cfg.Store.Ballast), MaxFiles: keep.StoreFiles(sock.DescriptorLimit()), Fatal: failed,
+			Keys: cfg.Store.Keys(),
 		},
 	}
 	o.Connect, o.System = natsLogins(c)

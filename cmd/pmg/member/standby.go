@@ -138,6 +138,8 @@ func (w *Standby) reload() {
 	}
 	var hash string
 	if err == nil {
+		live := cfg.LiveFrom(w.Config) // the store is open, with the keys of before
+		cfg.Store, cfg.Cluster = live.Store, live.Cluster
 		hash, err = cfg.Common()
 	}
 	if err != nil {

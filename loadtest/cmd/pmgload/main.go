@@ -33,7 +33,7 @@ func newRootCommand() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(newLoadCommand(), newSinkCommand(), newDemoCommand(), help.Manual("pmgload"))
+	root.AddCommand(newLoadCommand(), newSinkCommand(), newDemoCommand(), newClusterDemoCommand(), help.Manual("pmgload"))
 	help.ExplainUnknown(root)
 	help.Arrange(root)
 	return root

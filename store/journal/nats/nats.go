@@ -191,6 +191,23 @@ func use(ctx context.Context, conn *nats.Conn, o Options) (*Journal, error) {
 	return j, nil
 }
 
+// Remove removes the stream of a journal, with all its records. Open makes a new one.
+func Remove(ctx context.Context, o Options) error {
+	conn, err := Connect(o.Servers, o.Connect)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	js, err := jetstream.New(conn)
+	if err == nil {
+		err = js.DeleteStream(ctx, o.Stream)
+	}
+	if err != nil && !errors.Is(err, jetstream.ErrStreamNotFound) {
+		return fmt.Errorf("cannot remove the stream %s: %w", o.Stream, err)
+	}
+	return nil
+}
+
 // Connect connects to one of the servers. It makes one attempt. After a loss of the connection, it
 // reconnects without a time limit.
 func Connect(servers string, options []nats.Option) (*nats.Conn, error) {
