@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/nats-io/nats.go/jetstream"
 	"github.com/rs/zerolog"
 
 	"pmg/cluster/lease"
@@ -16,6 +17,7 @@ import (
 	"pmg/internal/testkit/testutil"
 	"pmg/sms"
 	"pmg/store"
+	natsjournal "pmg/store/journal/nats"
 )
 
 func TestMain(m *testing.M) { testutil.NoLeaks(m) }
@@ -147,6 +149,39 @@ func TestTakeOver(t *testing.T) {
 	}
 	closed(t, a)
 	closed(t, c)
+}
+
+// If the bucket is deleted and made again while its owner lives, no node takes an empty cell over before that owner's lease ends.
+func TestLostBucket(t *testing.T) {
+	testutil.Long(t)
+	t.Parallel()
+	server := natstest.New(t, "n1", "always", "").Start()
+	short := func(node string) Options {
+		o := options(server, node, vfs.NewMem())
+		o.Lease = lease.Options{Lease: time.Second, Dead: 1200 * time.Millisecond, Beat: 50 * time.Millisecond}
+		return o
+	}
+	a := started(t, short("a"))
+	_ = works(t, a, 1).Close()
+	conn, err := natsjournal.Connect(natstest.URLs(server), natstest.User())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	js, err := jetstream.New(conn)
+	if err == nil {
+		err = js.DeleteKeyValue(t.Context(), Bucket("PMG"))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := started(t, short("b"))
+	if _, err := b.TakeOver(t.Context()); err != nil || a.Holds() {
+		t.Errorf("%v; the first owner holds its lease: %t", err, a.Holds())
+	}
+	_ = b.Store().Close()
+	closed(t, b)
+	closed(t, a)
 }
 
 // The store of a gateway that was alone is that of a new cluster, at each of its nodes, and of no other one.

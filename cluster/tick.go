@@ -101,6 +101,7 @@ func (n *Node) tickOnce(t *trimmer, published bool) error {
 	if err != nil {
 		return err
 	}
+	n.holder.SetBegun(uint64(n.shared.Epoch()), n.isUnowned())
 	n.setReason(n.whyNot(all, string(drained) == "1"))
 	s := n.holder.Status()
 	if s.State == lease.Owner {
@@ -121,6 +122,18 @@ func (n *Node) tickOnce(t *trimmer, published bool) error {
 		return err
 	}
 	return n.bucket.Put(ctx, nodePrefix+n.o.Node, own)
+}
+
+// isUnowned reports whether it is known that no node has ever begun to work: an owner begins with its epoch in the journal. So a
+// bucket that was deleted and made again while an owner lives shows. If the stream was deleted together with it, nothing shows.
+// Then the sessions of that owner may last until its lease ends, but nothing is sent twice: it cannot commit any more, and the
+// stores of the nodes on the new stream have none of its messages.
+func (n *Node) isUnowned() bool {
+	if n.shared.Last() > 0 || n.holder.Status().State != lease.Standby {
+		return false
+	}
+	unused, err := n.journal.IsUnused()
+	return unused && err == nil
 }
 
 // hasElder reports whether an earlier process with the same node name is still running when a process begins: it has published a

@@ -242,6 +242,12 @@ func (j *Journal) Status() journal.Status {
 	return s
 }
 
+// IsUnused reports whether nothing was ever appended to the stream, as the servers know now.
+func (j *Journal) IsUnused() (bool, error) {
+	s, err := j.state(j.waits.status)
+	return s.LastSeq == 0, err
+}
+
 // Origin returns a unique name of the journal: the name of the stream, and the time of the stream's
 // creation.
 func (j *Journal) Origin() string { return j.name + " " + j.made.UTC().Format(time.RFC3339Nano) }
