@@ -204,6 +204,8 @@ func (w *Standby) sockets() (all []standby.Socket, err error) {
 			err = errors.Join(err, add(c.Name, &c.TLS, standby.SMPP))
 		case c.Protocol == "http":
 			err = errors.Join(err, add(c.Name, &c.TLS, standby.HTTP))
+		case c.Protocol == "ucp":
+			err = errors.Join(err, add(c.Name, &c.TLS, standby.UCP))
 		default:
 			err = errors.Join(err, add(c.Name, &config.TLS{}, standby.Other))
 		}
