@@ -17,6 +17,7 @@ import (
 	"pmg/internal/testkit/testutil"
 	"pmg/sms"
 	"pmg/store"
+	"pmg/store/journal"
 	natsjournal "pmg/store/journal/nats"
 )
 
@@ -149,6 +150,46 @@ func TestTakeOver(t *testing.T) {
 	}
 	closed(t, a)
 	closed(t, c)
+}
+
+// A stream that has filled because one node is alone has room again when an operator has forgotten the others.
+func TestFullStream(t *testing.T) {
+	testutil.Long(t)
+	t.Parallel()
+	server := natstest.New(t, "n1", "always", "").Start()
+	limited := func(node string) Options {
+		o := options(server, node, vfs.NewMem())
+		o.MaxOctets = 64 << 20
+		return o
+	}
+	a, b := started(t, limited("a")), started(t, limited("b"))
+	s := works(t, a, 1)
+	has(t, b, 1)
+	testutil.Eventually(t, "both nodes are known", func() bool { return len(a.Report().Nodes) == 2 })
+	closed(t, b)
+	id, full := uint64(1), error(nil)
+	for octets := make([]byte, 1<<20); full == nil; {
+		id++
+		batch := batchOf(id)
+		batch.Note(store.KindBalance, []byte("key"), octets, store.Forever)
+		full = s.Commit(batch)
+	}
+	if !errors.Is(full, journal.ErrFull) {
+		t.Fatal(full)
+	}
+	op, err := OpenOperator(t.Context(), limited("a"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer op.Close()
+	if err := op.Forget(t.Context(), "b"); err != nil {
+		t.Fatal(err)
+	}
+	testutil.Eventually(t, "there is room again", func() bool { return s.Commit(batchOf(id)) == nil })
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	closed(t, a)
 }
 
 // If the bucket is deleted and made again while its owner lives, no node takes an empty cell over before that owner's lease ends.

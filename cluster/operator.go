@@ -147,8 +147,12 @@ func (o *Operator) known(ctx context.Context, node string) ([]State, error) {
 }
 
 // Forget removes the published state of a node. A node that is running publishes its state again.
+// When all nodes but the owner are forgotten, the owner trims the journal alone.
 func (o *Operator) Forget(ctx context.Context, node string) error {
 	if _, err := o.known(ctx, node); err != nil {
+		return err
+	}
+	if err := o.bucket.Put(ctx, forgetCell, []byte("1")); err != nil {
 		return err
 	}
 	return o.bucket.Remove(ctx, nodePrefix+node)

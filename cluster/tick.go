@@ -22,6 +22,7 @@ const (
 	nodePrefix = "node."  // followed by the name of a node: the node's State
 	drainCell  = "drain." // followed by the name of a node: whether the node may own the work
 	moveCell   = "move"   // value: a Move
+	forgetCell = "forget" // has a value if an operator has ever forgotten a node
 	checkCell  = "check"  // value: a number; each node answers with a hash of its store
 )
 
@@ -108,10 +109,8 @@ func (n *Node) tickOnce(t *trimmer, published bool) error {
 		if err := n.askedToMove(ctx, s.Epoch, string(drained) == "1"); err != nil {
 			return err
 		}
-		if upTo := t.upTo(values, all, n.o.Node, time.Now()); upTo > 0 {
-			if err := n.journal.Trim(journal.Seq(upTo)); err != nil {
-				return err
-			}
+		if err := n.trim(ctx, t, values, all); err != nil {
+			return err
 		}
 	}
 	if err := n.answerCheck(ctx); err != nil {
@@ -122,6 +121,21 @@ func (n *Node) tickOnce(t *trimmer, published bool) error {
 		return err
 	}
 	return n.bucket.Put(ctx, nodePrefix+n.o.Node, own)
+}
+
+// trim drops what no node needs any more.
+func (n *Node) trim(ctx context.Context, t *trimmer, values []cells.Value, all []State) error {
+	var forgotten []byte
+	if len(all) == 1 {
+		var err error
+		if forgotten, _, err = n.bucket.Cell(forgetCell).Read(ctx); err != nil {
+			return err
+		}
+	}
+	if upTo := t.upTo(values, all, n.o.Node, len(forgotten) > 0, time.Now()); upTo > 0 {
+		return n.journal.Trim(journal.Seq(upTo))
+	}
+	return nil
 }
 
 // isUnowned reports whether it is known that no node has ever begun to work: an owner begins with its epoch in the journal. So a

@@ -219,7 +219,11 @@ func forgetCommand(load ask.Load) *cobra.Command {
 		Use:   "forget NODE",
 		Short: "Remove a node that is gone for good",
 		Long: `Removes the state that the node has published, so that its configuration is not compared with
-that of the others any more. A node that runs publishes its state again a second later.`,
+that of the others any more. A node that runs publishes its state again a second later.
+
+An owner that is alone keeps everything in the stream for the others, until the stream or the
+disks of NATS are full. When all others are forgotten, it trims the stream alone. A node that
+comes back after that needs a copy of the owner's store.`,
 		Example: "  pmg cluster forget c",
 		Args:    cobra.ExactArgs(1),
 	}, askTimeout, func(ctx context.Context, _ *cobra.Command, op *cluster.Operator, args []string) error {
