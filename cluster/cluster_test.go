@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -150,6 +152,47 @@ func TestTakeOver(t *testing.T) {
 	}
 	closed(t, a)
 	closed(t, c)
+}
+
+// When the disk of a server of NATS is full, the owner and the operators learn what the server says.
+func TestFullDisk(t *testing.T) {
+	testutil.Long(t)
+	t.Parallel()
+	disk := smallDisk(t)
+	address := testutil.FreeAddress(t)
+	server := natstest.NewWithin(t, nil, "n1", address, func(string) string {
+		return fmt.Sprintf(`server_name: n1
+listen: %q
+jetstream { store_dir: %q, sync_interval: always, max_file: 1GB }
+accounts {
+	SYS: { users: [ { user: system, password: system } ] }
+	PMG: { jetstream: enabled, users: [ { user: pmg, password: pmg } ] }
+}
+system_account: SYS
+`, address, disk)
+	}).Start()
+	o := options(server, "a", vfs.NewMem())
+	o.System = natstest.System()
+	a := started(t, o)
+	s := works(t, a, 1)
+	var storing sync.WaitGroup
+	storing.Go(func() {
+		for id := uint64(2); ; id++ {
+			batch := batchOf(id)
+			batch.Note(store.KindBalance, []byte("key"), make([]byte, 200<<10), store.Forever)
+			if s.Commit(batch) != nil {
+				return // the node was closed
+			}
+		}
+	})
+	testutil.Eventually(t, "the node knows why", func() bool { return strings.Contains(a.State().Trouble, "no space left on device") })
+	if r := a.Report(); !strings.Contains(r.Trouble, "server n1 says") {
+		t.Errorf("%q", r.Trouble)
+	}
+	_ = a.journal.Close() // as a node does that does not own the work any more
+	storing.Wait()
+	_ = s.Close()
+	_ = a.Close() // the journal is closed already
 }
 
 // A stream that has filled because one node is alone has room again when an operator has forgotten the others.

@@ -23,6 +23,7 @@ const (
 	drainCell  = "drain." // followed by the name of a node: whether the node may own the work
 	moveCell   = "move"   // value: a Move
 	forgetCell = "forget" // has a value if an operator has ever forgotten a node
+	tryCell    = "try"    // written to see whether the servers take anything
 	checkCell  = "check"  // value: a number; each node answers with a hash of its store
 )
 
@@ -58,7 +59,11 @@ func (n *Node) tick() {
 		if err != nil && !failed && n.ctx.Err() == nil {
 			n.o.Log.Warn().Err(err).Msg("cluster: the nodes do not see each other's state until the NATS servers answer")
 		}
-		failed = err != nil
+		if failed = err != nil; failed {
+			n.unseen.Store(&err)
+		} else {
+			n.unseen.Store(nil)
+		}
 		select {
 		case <-n.ctx.Done():
 			return
@@ -164,7 +169,7 @@ func (n *Node) State() State {
 	return State{
 		Node: n.o.Node, Began: n.began, Version: n.o.Version, State: s.State.String(), Epoch: s.Epoch,
 		Reason: n.reason.Load().why, Applied: uint64(n.shared.Last()), Moved: uint64(n.shared.Moved()),
-		Config: *n.config.Load(), At: time.Now(), Sum: *n.sum.Load(),
+		Config: *n.config.Load(), At: time.Now(), Sum: *n.sum.Load(), Full: *n.full.Load(), Trouble: n.trouble(),
 	}
 }
 

@@ -239,5 +239,8 @@ func (w *Standby) state() (any, string) {
 	if s.Reason != "" {
 		line += "; it cannot take over, because " + s.Reason
 	}
+	if s.Trouble != "" {
+		line += "; the servers of NATS: " + s.Trouble
+	}
 	return s, line
 }
