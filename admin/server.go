@@ -234,7 +234,7 @@ func (s *Server) mux(withPprof bool, parts Parts) *http.ServeMux {
 	m.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		answer(w, s.progress.Stalled(s.view.engine.Counters().Stages), nil)
 	})
-	m.HandleFunc("GET /readyz", s.ready)
+	m.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) { s.ready(w, r, parts.Known) })
 	if withPprof {
 		m.Handle("GET /debug/pprof/", administer(pprof.Index))
 		m.Handle("GET /debug/pprof/profile", administer(pprof.Profile))
@@ -245,13 +245,22 @@ func (s *Server) mux(withPprof bool, parts Parts) *http.ServeMux {
 }
 
 // ready answers whether the gateway is ready for traffic or, with of=node, whether its node should have clients.
-func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
-	switch r.URL.Query().Get("of") {
+// If it is not, because a node of a cluster cannot store anything, the answer has what the servers of NATS say.
+func (s *Server) ready(w http.ResponseWriter, r *http.Request, known Known) {
+	of := r.URL.Query().Get("of")
+	node := s.view.gateway.NodeNotReady()
+	var trouble []string
+	if len(node) > 0 && known != nil {
+		if k := known(); k != nil && k.Trouble != "" {
+			trouble = []string{"the servers of NATS: " + k.Trouble}
+		}
+	}
+	switch of {
 	case "":
 		status := s.view.status(false)
-		answer(w, status.NotReady, status.Problems)
+		answer(w, append(status.NotReady, trouble...), status.Problems)
 	case "node":
-		answer(w, s.view.gateway.NodeNotReady(), nil)
+		answer(w, append(node, trouble...), nil)
 	default:
 		http.Error(w, "of must be node, or missing", http.StatusBadRequest)
 	}

@@ -7,7 +7,7 @@
 //
 // # Start reading
 //
-// cluster.go, follow.go (a node that stands by, and how it takes over), tick.go (what is done each second), trim.go.
+// cluster.go, follow.go (a node that stands by, and how it takes over), tick.go (what is done each second), trim.go, measure.go.
 package cluster
 
 import (
@@ -76,8 +76,11 @@ type Node struct {
 	reason  atomic.Pointer[reason]
 	seen    atomic.Pointer[[]State] // the latest published states of all nodes
 	sum     atomic.Pointer[Sum]
-	summing sync.Mutex // held while the store is read for a hash
-	closed  bool       // the gateway has closed the store; guarded by summing
+	full    atomic.Pointer[report.Fullness]
+	unseen  atomic.Pointer[error]    // why the last tick has failed; nil: it has not
+	sick    atomic.Pointer[[]string] // what the servers said in trouble that is wrong with them; nil: there was none
+	summing sync.Mutex               // held while the store is read for a hash
+	closed  bool                     // the gateway has closed the store; guarded by summing
 }
 
 // Open connects to the servers, opens the copy and begins to follow. It tries until it succeeds,
@@ -92,6 +95,7 @@ func Open(ctx context.Context, o Options) (*Node, error) {
 	n.reason.Store(&reason{report.Reading, stillReading})
 	n.seen.Store(&[]State{})
 	n.sum.Store(&Sum{})
+	n.full.Store(&report.Fullness{})
 	if err := n.open(ctx); err != nil {
 		n.close()
 		return nil, err
@@ -103,12 +107,13 @@ func Open(ctx context.Context, o Options) (*Node, error) {
 	n.running.Go(func() { n.follow(following) })
 	n.running.Go(n.tick)
 	n.running.Go(n.tidy)
+	n.running.Go(n.measure)
 	return n, nil
 }
 
 func (n *Node) open(ctx context.Context) (err error) {
 	o := &n.o
-	if n.journal, err = nats.Open(ctx, journalOptions(o)); err != nil {
+	if n.journal, err = nats.Open(ctx, natsOptions(o)); err != nil {
 		return err
 	}
 	n.first = uint64(n.journal.Status().Last)
@@ -125,6 +130,13 @@ func (n *Node) open(ctx context.Context) (err error) {
 	n.ignoreCheck(ctx)
 	n.holder, err = lease.New(n.bucket.Cell(ownerCell), o.Lease)
 	return err
+}
+
+func natsOptions(o *Options) nats.Options {
+	return nats.Options{
+		Servers: o.Servers, Connect: o.Connect, System: o.System, Secrets: o.Secrets, Stream: o.Stream, Replicas: o.Replicas,
+		MaxOctets: o.MaxOctets, Unsafe: o.Unsafe, Failed: o.Failed,
+	}
 }
 
 // number returns the number that stands for a node in the journal.

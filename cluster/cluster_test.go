@@ -5,10 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/nats-io/nats.go/jetstream"
 	"github.com/rs/zerolog"
 
 	"pmg/cluster/lease"
@@ -16,6 +19,8 @@ import (
 	"pmg/internal/testkit/testutil"
 	"pmg/sms"
 	"pmg/store"
+	"pmg/store/journal"
+	natsjournal "pmg/store/journal/nats"
 )
 
 func TestMain(m *testing.M) { testutil.NoLeaks(m) }
@@ -147,6 +152,120 @@ func TestTakeOver(t *testing.T) {
 	}
 	closed(t, a)
 	closed(t, c)
+}
+
+// When the disk of a server of NATS is full, the owner and the operators learn what the server says.
+func TestFullDisk(t *testing.T) {
+	testutil.Long(t)
+	t.Parallel()
+	disk := smallDisk(t)
+	address := testutil.FreeAddress(t)
+	server := natstest.NewWithin(t, nil, "n1", address, func(string) string {
+		return fmt.Sprintf(`server_name: n1
+listen: %q
+jetstream { store_dir: %q, sync_interval: always, max_file: 1GB }
+accounts {
+	SYS: { users: [ { user: system, password: system } ] }
+	PMG: { jetstream: enabled, users: [ { user: pmg, password: pmg } ] }
+}
+system_account: SYS
+`, address, disk)
+	}).Start()
+	o := options(server, "a", vfs.NewMem())
+	o.System = natstest.System()
+	a := started(t, o)
+	s := works(t, a, 1)
+	var storing sync.WaitGroup
+	storing.Go(func() {
+		for id := uint64(2); ; id++ {
+			batch := batchOf(id)
+			batch.Note(store.KindBalance, []byte("key"), make([]byte, 200<<10), store.Forever)
+			if s.Commit(batch) != nil {
+				return // the node was closed
+			}
+		}
+	})
+	testutil.Eventually(t, "the node knows why", func() bool { return strings.Contains(a.State().Trouble, "no space left on device") })
+	if r := a.Report(); !strings.Contains(r.Trouble, "server n1 says") {
+		t.Errorf("%q", r.Trouble)
+	}
+	_ = a.journal.Close() // as a node does that does not own the work any more
+	storing.Wait()
+	_ = s.Close()
+	_ = a.Close() // the journal is closed already
+}
+
+// A stream that has filled because one node is alone has room again when an operator has forgotten the others.
+func TestFullStream(t *testing.T) {
+	testutil.Long(t)
+	t.Parallel()
+	server := natstest.New(t, "n1", "always", "").Start()
+	limited := func(node string) Options {
+		o := options(server, node, vfs.NewMem())
+		o.MaxOctets = 64 << 20
+		return o
+	}
+	a, b := started(t, limited("a")), started(t, limited("b"))
+	s := works(t, a, 1)
+	has(t, b, 1)
+	testutil.Eventually(t, "both nodes are known", func() bool { return len(a.Report().Nodes) == 2 })
+	closed(t, b)
+	id, full := uint64(1), error(nil)
+	for octets := make([]byte, 1<<20); full == nil; {
+		id++
+		batch := batchOf(id)
+		batch.Note(store.KindBalance, []byte("key"), octets, store.Forever)
+		full = s.Commit(batch)
+	}
+	if !errors.Is(full, journal.ErrFull) {
+		t.Fatal(full)
+	}
+	op, err := OpenOperator(t.Context(), limited("a"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer op.Close()
+	if err := op.Forget(t.Context(), "b"); err != nil {
+		t.Fatal(err)
+	}
+	testutil.Eventually(t, "there is room again", func() bool { return s.Commit(batchOf(id)) == nil })
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	closed(t, a)
+}
+
+// If the bucket is deleted and made again while its owner lives, no node takes an empty cell over before that owner's lease ends.
+func TestLostBucket(t *testing.T) {
+	testutil.Long(t)
+	t.Parallel()
+	server := natstest.New(t, "n1", "always", "").Start()
+	short := func(node string) Options {
+		o := options(server, node, vfs.NewMem())
+		o.Lease = lease.Options{Lease: time.Second, Dead: 1200 * time.Millisecond, Beat: 50 * time.Millisecond}
+		return o
+	}
+	a := started(t, short("a"))
+	_ = works(t, a, 1).Close()
+	conn, err := natsjournal.Connect(natstest.URLs(server), natstest.User())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	js, err := jetstream.New(conn)
+	if err == nil {
+		err = js.DeleteKeyValue(t.Context(), Bucket("PMG"))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := started(t, short("b"))
+	if _, err := b.TakeOver(t.Context()); err != nil || a.Holds() {
+		t.Errorf("%v; the first owner holds its lease: %t", err, a.Holds())
+	}
+	_ = b.Store().Close()
+	closed(t, b)
+	closed(t, a)
 }
 
 // The store of a gateway that was alone is that of a new cluster, at each of its nodes, and of no other one.

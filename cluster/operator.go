@@ -3,17 +3,23 @@ package cluster
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"pmg/cluster/cells"
 	"pmg/cluster/lease"
+	"pmg/store/journal/nats"
 )
 
 // An Operator sends requests to the nodes of a cluster without being a node.
-type Operator struct{ bucket *cells.Bucket }
+type Operator struct {
+	o      Options
+	bucket *cells.Bucket
+}
 
 // OpenOperator connects to the servers. It uses only the options about the servers and the bucket.
 func OpenOperator(ctx context.Context, o Options) (*Operator, error) {
@@ -21,9 +27,29 @@ func OpenOperator(ctx context.Context, o Options) (*Operator, error) {
 		Servers: o.Servers, Connect: o.Connect, Bucket: Bucket(o.Stream), Replicas: max(o.Replicas, 1),
 	})
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, unhealthy(ctx, o))
 	}
-	return &Operator{b}, nil
+	return &Operator{o, b}, nil
+}
+
+// unhealthy returns what the servers say that is wrong with them. It asks also if ctx has ended.
+func unhealthy(ctx context.Context, o Options) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tickWait)
+	defer cancel()
+	lines, _ := nats.Unhealthy(ctx, natsOptions(&o)) // perhaps none of them answers
+	if len(lines) == 0 {
+		return nil
+	}
+	return errors.New(strings.Join(lines, "\n"))
+}
+
+// Try returns an error if the servers do not take what is written, with what they say that is wrong with them.
+func (o *Operator) Try(ctx context.Context) error {
+	err := o.bucket.Put(ctx, tryCell, []byte("1"))
+	if err != nil {
+		err = errors.Join(err, unhealthy(ctx, o.o))
+	}
+	return err
 }
 
 // Close ends the connection.
@@ -147,8 +173,12 @@ func (o *Operator) known(ctx context.Context, node string) ([]State, error) {
 }
 
 // Forget removes the published state of a node. A node that is running publishes its state again.
+// When all nodes but the owner are forgotten, the owner trims the journal alone.
 func (o *Operator) Forget(ctx context.Context, node string) error {
 	if _, err := o.known(ctx, node); err != nil {
+		return err
+	}
+	if err := o.bucket.Put(ctx, forgetCell, []byte("1")); err != nil {
 		return err
 	}
 	return o.bucket.Remove(ctx, nodePrefix+node)

@@ -39,7 +39,7 @@ func Examine(ctx context.Context, o Options) (f *Finding, err error) {
 	if f.Nodes, err = stopped(ctx, b); err != nil {
 		return nil, err
 	}
-	j, err := nats.Open(ctx, journalOptions(&o))
+	j, err := nats.Open(ctx, natsOptions(&o))
 	if err != nil {
 		return nil, err
 	}
@@ -239,7 +239,7 @@ func Discard(ctx context.Context, o Options) error {
 	if err := store.Leave(o.Dir, o.Store); err != nil {
 		return err
 	}
-	if err := nats.Remove(ctx, journalOptions(&o)); err != nil {
+	if err := nats.Remove(ctx, natsOptions(&o)); err != nil {
 		return err
 	}
 	op, err := OpenOperator(ctx, o)
@@ -256,7 +256,7 @@ func Discard(ctx context.Context, o Options) error {
 
 // readAll reads the stream into this node's copy, unless it is empty.
 func readAll(ctx context.Context, o Options) error {
-	j, err := nats.Open(ctx, journalOptions(&o))
+	j, err := nats.Open(ctx, natsOptions(&o))
 	if err != nil {
 		return err
 	}
@@ -265,12 +265,4 @@ func readAll(ctx context.Context, o Options) error {
 		return nil
 	}
 	return new(Finding).read(j, o, true)
-}
-
-// journalOptions returns the options of the journal of a node.
-func journalOptions(o *Options) nats.Options {
-	return nats.Options{
-		Servers: o.Servers, Connect: o.Connect, System: o.System, Secrets: o.Secrets, Stream: o.Stream, Replicas: o.Replicas,
-		MaxOctets: o.MaxOctets, Unsafe: o.Unsafe, Failed: o.Failed,
-	}
 }

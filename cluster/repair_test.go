@@ -23,7 +23,7 @@ import (
 // publish appends a record to the journal, as somebody who has the secret.
 func publish(t *testing.T, o Options, id journal.ID, record string) {
 	t.Helper()
-	j, err := nats.Open(t.Context(), journalOptions(&o))
+	j, err := nats.Open(t.Context(), natsOptions(&o))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,7 +20,7 @@ func (n *Node) Report() *report.Report {
 	foreign, _ := n.shared.Foreign()
 	f := report.Figures{
 		Owner: s.State == lease.Owner && n.Holds(), Epoch: s.Epoch, Record: own.Applied, Foreign: foreign,
-		Heartbeat: n.holder.Quiet().Seconds(), Unfit: n.reason.Load().kind,
+		Heartbeat: n.holder.Quiet().Seconds(), Unfit: n.reason.Load().kind, Full: own.Full.Share,
 	}
 	rows, ready := report.Rows(all, s.Owner, now)
 	for i := range rows {
@@ -29,5 +29,5 @@ func (n *Node) Report() *report.Report {
 		}
 	}
 	f.Ready = ready
-	return &report.Report{Node: own.Node, Owner: s.Owner, Figures: f, Nodes: all}
+	return &report.Report{Node: own.Node, Owner: s.Owner, Figures: f, Nodes: all, Trouble: own.Trouble}
 }

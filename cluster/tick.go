@@ -23,6 +23,8 @@ const (
 	nodePrefix = "node."  // followed by the name of a node: the node's State
 	drainCell  = "drain." // followed by the name of a node: whether the node may own the work
 	moveCell   = "move"   // value: a Move
+	forgetCell = "forget" // has a value if an operator has ever forgotten a node
+	tryCell    = "try"    // written to see whether the servers take anything
 	checkCell  = "check"  // value: a number; each node answers with a hash of its store
 )
 
@@ -58,7 +60,11 @@ func (n *Node) tick() {
 		if err != nil && !failed && n.ctx.Err() == nil {
 			n.o.Log.Warn().Err(err).Msg("cluster: the nodes do not see each other's state until the NATS servers answer")
 		}
-		failed = err != nil
+		if failed = err != nil; failed {
+			n.unseen.Store(&err)
+		} else {
+			n.unseen.Store(nil)
+		}
 		select {
 		case <-n.ctx.Done():
 			return
@@ -102,16 +108,15 @@ func (n *Node) tickOnce(t *trimmer, published bool) error {
 	if err != nil {
 		return err
 	}
+	n.holder.SetBegun(uint64(n.shared.Epoch()), n.isUnowned())
 	n.setReason(n.whyNot(all, string(drained) == "1"))
 	s := n.holder.Status()
 	if s.State == lease.Owner {
 		if err := n.askedToMove(ctx, s.Epoch, string(drained) == "1"); err != nil {
 			return err
 		}
-		if upTo := t.upTo(values, all, n.o.Node, time.Now()); upTo > 0 {
-			if err := n.journal.Trim(journal.Seq(upTo)); err != nil {
-				return err
-			}
+		if err := n.trim(ctx, t, values, all); err != nil {
+			return err
 		}
 	}
 	if err := n.answerCheck(ctx); err != nil {
@@ -122,6 +127,33 @@ func (n *Node) tickOnce(t *trimmer, published bool) error {
 		return err
 	}
 	return n.bucket.Put(ctx, nodePrefix+n.o.Node, own)
+}
+
+// trim drops what no node needs any more.
+func (n *Node) trim(ctx context.Context, t *trimmer, values []cells.Value, all []State) error {
+	var forgotten []byte
+	if len(all) == 1 {
+		var err error
+		if forgotten, _, err = n.bucket.Cell(forgetCell).Read(ctx); err != nil {
+			return err
+		}
+	}
+	if upTo := t.upTo(values, all, n.o.Node, len(forgotten) > 0, time.Now()); upTo > 0 {
+		return n.journal.Trim(journal.Seq(upTo))
+	}
+	return nil
+}
+
+// isUnowned reports whether it is known that no node has ever begun to work: an owner begins with its epoch in the journal. So a
+// bucket that was deleted and made again while an owner lives shows. If the stream was deleted together with it, nothing shows.
+// Then the sessions of that owner may last until its lease ends, but nothing is sent twice: it cannot commit any more, and the
+// stores of the nodes on the new stream have none of its messages.
+func (n *Node) isUnowned() bool {
+	if n.shared.Last() > 0 || n.holder.Status().State != lease.Standby {
+		return false
+	}
+	unused, err := n.journal.IsUnused()
+	return unused && err == nil
 }
 
 // hasElder reports whether an earlier process with the same node name is still running when a process begins: it has published a
@@ -138,7 +170,7 @@ func (n *Node) State() State {
 	return State{
 		Node: n.o.Node, Began: n.began, Version: n.o.Version, State: s.State.String(), Epoch: s.Epoch,
 		Reason: n.reason.Load().why, Applied: uint64(n.shared.Last()), Moved: uint64(n.shared.Moved()),
-		Config: *n.config.Load(), At: time.Now(), Sum: *n.sum.Load(),
+		Config: *n.config.Load(), At: time.Now(), Sum: *n.sum.Load(), Full: *n.full.Load(), Trouble: n.trouble(),
 	}
 }
 

@@ -9,9 +9,12 @@ import (
 
 // A trimmer decides how much of the journal the owner drops. If at least two nodes are present, the
 // owner drops the records that none of these nodes needed some time ago. The delay is for nodes
-// that are away, and for copies that are being made.
+// that are away, and for copies that are being made. An owner that is alone drops nothing, because
+// the others may come back, unless an operator has forgotten all of them: then it drops what it does not
+// need immediately, because the stream may be full, and later records after the delay.
 type trimmer struct {
 	keep    time.Duration
+	alone   bool // this node was the only one that is known
 	seen    map[string]sighting
 	samples []sample // sorted by time, the oldest first
 	done    uint64
@@ -33,8 +36,9 @@ type sample struct {
 const manySamples = 60
 
 // upTo returns the place up to which the journal may be trimmed now. It returns 0 if nothing may be
-// trimmed.
-func (t *trimmer) upTo(values []cells.Value, all []State, own string, now time.Time) uint64 {
+// trimmed. forgotten is true if an operator has ever forgotten a node: otherwise nodes that are not
+// known may start for the first time.
+func (t *trimmer) upTo(values []cells.Value, all []State, own string, forgotten bool, now time.Time) uint64 {
 	least, n := uint64(0), 0
 	for _, s := range all {
 		if s.Node != own && !t.isAlive(values, s.Node, now) {
@@ -44,10 +48,15 @@ func (t *trimmer) upTo(values []cells.Value, all []State, own string, now time.T
 			least = s.Moved
 		}
 	}
-	if n < 2 || least < 2 {
+	alone := n == 1 && len(all) == 1 && all[0].Node == own && forgotten
+	if n < 2 && !alone || least < 2 {
 		return 0
 	}
 	least-- // a node that starts reads its last record again
+	if alone && !t.alone {
+		t.samples = []sample{{now.Add(-t.keep), least}}
+	}
+	t.alone = alone
 	if last := len(t.samples); last == 0 || now.Sub(t.samples[last-1].at) >= t.keep/manySamples {
 		t.samples = append(t.samples, sample{now, least})
 	}

@@ -25,7 +25,7 @@ func TestTrim(t *testing.T) {
 	at := func(after time.Duration, version uint64, want uint64, all ...State) {
 		t.Helper()
 		values, read := cellsOf(version, all...)
-		if got := trim.upTo(values, read, "a", now.Add(after)); got != want {
+		if got := trim.upTo(values, read, "a", false, now.Add(after)); got != want {
 			t.Errorf("after %v: up to %d, want %d", after, got, want)
 		}
 	}
@@ -38,7 +38,7 @@ func TestTrim(t *testing.T) {
 	at(2*time.Minute, 4, 0, a, b, c) // 95 was not said a minute ago
 	at(3*time.Minute, 5, 94, a, b, c)
 	values, read := cellsOf(5, a, b, c) // b and c have said nothing new for longer than a node counts
-	if got := trim.upTo(values, read, "a", now.Add(10*time.Minute)); got != 0 {
+	if got := trim.upTo(values, read, "a", false, now.Add(10*time.Minute)); got != 0 {
 		t.Errorf("one node alone trims up to %d", got)
 	}
 	a.Moved, b.Moved = 200, 200
@@ -51,10 +51,41 @@ func TestTrimTooFew(t *testing.T) {
 	trim := trimmer{}
 	for i, all := range [][]State{{}, {{Node: "a", Moved: 50}}, {{Node: "a", Moved: 50}, {Node: "b"}}} {
 		values, read := cellsOf(uint64(i), all...)
-		if got := trim.upTo(values, read, "a", time.Now()); got != 0 {
+		if got := trim.upTo(values, read, "a", false, time.Now()); got != 0 {
 			t.Errorf("%d nodes: up to %d", len(all), got)
 		}
 	}
+}
+
+// A node that is alone trims if an operator has forgotten all others: immediately, and later what it needs no more for some time.
+func TestTrimAlone(t *testing.T) {
+	now := time.Now()
+	trim := trimmer{keep: time.Minute}
+	at := func(after time.Duration, forgotten bool, want uint64, all ...State) {
+		t.Helper()
+		values, read := cellsOf(uint64(after), all...)
+		values, read = append(values[:0:0], values...), append(read[:0:0], read...)
+		for i := range values { // only node a has something new to say
+			if values[i].Name != "a" {
+				values[i].Version = 1
+			}
+		}
+		if got := trim.upTo(values, read, "a", forgotten, now.Add(after)); got != want {
+			t.Errorf("after %v: up to %d, want %d", after, got, want)
+		}
+	}
+	a, b, c := State{Node: "a", Moved: 100}, State{Node: "b", Moved: 50}, State{Node: "c", Moved: 40}
+	at(0, false, 0, a) // a new cluster, whose other nodes have not started yet
+	at(time.Second, true, 0, a, b, c)
+	at(time.Minute, true, 0, a, b, c) // they have said nothing for long, and were not forgotten
+	at(time.Minute, true, 0, a, c)
+	a.Moved = 200
+	at(2*time.Minute, true, 199, a)
+	a.Moved = 300
+	at(2*time.Minute+time.Second, true, 0, a)
+	at(4*time.Minute, true, 299, a)
+	b.Moved = 250
+	at(5*time.Minute, true, 0, a, b) // it is back, and silent
 }
 
 // A node takes over if it is configured like the owner, or like most.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"iter"
 	"path/filepath"
 	"time"
 
@@ -71,13 +72,93 @@ func segmentsIn(dir string) ([]logfile.Segment, error) {
 	return append(segments, logfile.Segment{Path: filepath.Join(dir, fileName)}), err
 }
 
-// ReadAll calls f with the lines of all files of a directory, in order, one at a time. Numbers may begin again in them.
-func ReadAll(dir string, f func(line []byte) error) error {
-	segments, err := segmentsIn(dir)
-	if err != nil {
-		return err
+// ReadAll calls f with the lines of all files, in order, one at a time. Numbers may begin again in the files of one directory.
+// Those of several directories, of the nodes of a cluster, come in the order of the numbers, and an event that two of them have
+// comes once.
+func ReadAll(dirs []string, f func(line []byte) error) error {
+	var all []*source
+	defer func() {
+		for _, s := range all {
+			s.stop()
+		}
+	}()
+	for _, dir := range dirs {
+		segments, err := segmentsIn(dir)
+		if err != nil {
+			return err
+		}
+		if len(dirs) == 1 {
+			return readSegments(segments, f)
+		}
+		s := sourceOf(segments)
+		if all = append(all, s); !s.advance() && s.err != nil {
+			return s.err
+		}
 	}
-	return readSegments(segments, f)
+	return merge(all, f)
+}
+
+// A source yields the events of a directory.
+type source struct {
+	next   func() (line []byte, err error, ok bool)
+	stop   func()
+	line   []byte // the next event; nil: there are no more
+	number uint64
+	err    error
+}
+
+func sourceOf(segments []logfile.Segment) *source {
+	s := new(source)
+	s.next, s.stop = iter.Pull2(func(yield func([]byte, error) bool) {
+		err := readSegments(segments, func(line []byte) error {
+			if !yield(line, nil) {
+				return io.EOF
+			}
+			return nil
+		})
+		if err != nil && err != io.EOF {
+			yield(nil, err)
+		}
+	})
+	return s
+}
+
+// advance moves to the next event, and reports whether there is one. Lines that are no events are left out.
+func (s *source) advance() bool {
+	for {
+		line, err, ok := s.next()
+		if s.line, s.err = line, err; !ok || err != nil {
+			s.line = nil
+			return false
+		}
+		if s.number, ok = numberOf(line); ok {
+			return true
+		}
+	}
+}
+
+// merge calls f with the events of sources in the order of their numbers, and with each number once.
+func merge(all []*source, f func(line []byte) error) error {
+	for last := uint64(0); ; {
+		var least *source
+		for _, s := range all {
+			if s.line != nil && (least == nil || s.number < least.number) {
+				least = s
+			}
+		}
+		if least == nil {
+			return nil
+		}
+		if least.number != last {
+			last = least.number
+			if err := f(least.line); err != nil {
+				return err
+			}
+		}
+		if !least.advance() && least.err != nil {
+			return least.err
+		}
+	}
 }
 
 // Read reads the files of a directory, and calls f with the events whose numbers are above after, in order, several whole lines

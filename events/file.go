@@ -114,7 +114,8 @@ func (c *content) add(line []byte, synced uint64) {
 	if c.rest {
 		return
 	}
-	switch follows := number == c.last+1 || c.last == 0; {
+	// The events between may be those of another node of a cluster. Then this one goes on with the first event of the store.
+	switch follows := number == c.last+1 || c.last == 0 || number == synced+1; {
 	case !ok || number <= c.last, number > synced && !(follows && json.Valid(line)):
 		c.rest, c.torn = true, line[len(line)-1] != '\n'
 	default:

@@ -48,6 +48,8 @@ func TestStart(t *testing.T) {
 		"the store has what is damaged": {file: one + "-- \n" + three, first: 2, next: 5, want: one + two + three + four},
 		"the store has all of it":       {file: "-- \n" + two, first: 1, next: 5, want: one + two + three + four},
 		"the store has later ones":      {file: one + "-- \n" + three, first: 4, next: 5, want: four, aside: one + "-- \n" + three},
+		"another node has written 2":    {file: one + three, first: 3, next: 5, want: one + three + four},
+		"the same, and half a line":     {file: one + three + four[:9], first: 3, next: 5, want: one + three + four},
 		"the store has rotated ones":    {mark: "3\n", first: 2, next: 5, want: four},
 	} {
 		r := newRig(t, Options{})

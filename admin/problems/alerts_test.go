@@ -27,6 +27,8 @@ var elsewhere = map[string]string{
 	"PMGClusterBehind":         "the same",
 	"PMGClusterChanges":        "the process of an owner ends with each of them",
 	"PMGClusterForeign":        "the log of each node that stands by says so",
+	"PMGClusterFilling":        "pmg cluster status and the log of each node say so",
+	"PMGClusterFull":           "the same",
 	"PMGClusterAlone":          "the page Cluster and pmg cluster status show it, with the reason of each node",
 }
 

@@ -113,6 +113,15 @@ func (h *Holder) SetEligible(eligible bool) {
 	h.mu.Unlock()
 }
 
+// SetBegun sets the highest epoch that is known to have begun, and whether it is known that none has. If none has, an empty cell
+// has no owner, and the node takes the cell without waiting. The cell alone does not show that: it may have been deleted and made
+// again while its owner lives. Then the node waits, and its epoch will be above epoch.
+func (h *Holder) SetBegun(epoch uint64, none bool) {
+	h.mu.Lock()
+	h.machine.begun, h.machine.unowned = epoch, none
+	h.mu.Unlock()
+}
+
 // Release hands the ownership over to the node next, or to any node if next is "". Holds returns
 // false from the beginning of the call. Release returns nil when the cell does not name this node
 // any more. If the context ends before, Run goes on trying. Run must be running.

@@ -30,7 +30,9 @@
 // has until the next heartbeat is refused. The epochs show which of it counts.
 //
 // A cell that was deleted, or set back to an earlier state, has lower versions, which look stale. Nobody owns the work until the
-// processes are restarted, and the epochs may repeat.
+// processes are restarted. A process that starts after that waits for Dead, because the journal shows that there was an
+// owner (SetBegun), and its epoch is above those in the journal. One that has stood by since before the first
+// owner and has read nothing since then may take the cell too early.
 //
 // # Start reading
 //

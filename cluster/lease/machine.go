@@ -49,6 +49,8 @@ type machine struct {
 
 	status   Status
 	eligible bool
+	unowned  bool   // no node has ever begun to work; see SetBegun
+	begun    uint64 // the highest epoch that is known to have begun
 	until    int64  // end of the lease: the node may work before this time
 	next     string // the node that is to take over from this node
 	due      int64  // when the next call of the cell begins
@@ -130,7 +132,7 @@ func (m *machine) begin(now int64) call {
 	case m.mayTakeOver():
 		c.update = true
 		if m.value.Run != m.run {
-			c.value.Epoch++
+			c.value.Epoch = max(m.value.Epoch, m.begun) + 1
 		}
 	}
 	return c
@@ -139,9 +141,11 @@ func (m *machine) begin(now int64) call {
 // mayTakeOver reports whether a standby may try to become the owner.
 func (m *machine) mayTakeOver() bool {
 	switch {
-	case !m.eligible || m.fault != nil || m.value.Epoch == MaxEpoch:
+	case !m.eligible || m.fault != nil || max(m.value.Epoch, m.begun) >= MaxEpoch:
 		return false
 	case m.value.Run == m.run: // an update of this node has succeeded, although its answer did not come
+		return true
+	case m.unowned && m.version == 0:
 		return true
 	case m.value.Vacant && m.value.Node != m.node && (m.value.Next == "" || m.value.Next == m.node):
 		return true

@@ -98,6 +98,39 @@ func TestTakeOverEmptyCell(t *testing.T) {
 	r.want(Owner, 7000, "no node has owned it before")
 }
 
+// If it is known that no node has ever owned the work, the first node waits for nothing. Others see its update.
+func TestFirstOwner(t *testing.T) {
+	first := Value{Epoch: 1, Run: 7, Node: "a"}
+	r := newRig(t)
+	r.reads(0, Value{}, 0, nil)
+	r.m.unowned = true
+	r.updates(0, first, 0, 1, nil)
+	r.want(Owner, 3500, "no node has owned it before") // a beat behind the read
+
+	r = newRig(t)
+	r.m.unowned = true
+	r.reads(0, Value{}, 0, errGone)
+	r.reads(0, Value{}, 0, nil)
+	r.updates(0, first, 0, 0, ErrChanged)
+	for range 20 {
+		r.reads(0, Value{}, 0, nil) // stale
+	}
+	r.reads(0, theirs, 1, nil)
+	r.reads(0, theirs, 1, nil)
+	r.want(Standby, 0, "node b is the owner")
+}
+
+// A cell that was deleted gets an epoch that the journal does not have yet, after the usual time.
+func TestDeletedCell(t *testing.T) {
+	r := newRig(t)
+	r.m.begun = 6
+	for range 9 {
+		r.reads(0, Value{}, 0, nil)
+	}
+	r.updates(0, Value{Epoch: 7, Run: 7, Node: "a"}, 0, 1, nil)
+	r.want(Owner, 7000, "no node has owned it before")
+}
+
 // The time begins anew with each heartbeat of the owner.
 func TestHeartbeatsAreSeen(t *testing.T) {
 	r := newRig(t)

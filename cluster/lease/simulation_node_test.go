@@ -73,10 +73,27 @@ func (n *node) start() {
 	n.starting = false
 	n.born, n.until, n.calling, n.state, n.holding = n.w.now, 0, false, Standby, false
 	o := n.w.plan.options
-	o.Node, o.Eligible = n.name, n.eligible
+	o.Node, o.Eligible = n.name, false
 	n.m = newMachine(o, n.w.rng.Uint64()|1, n.clock())
 	n.soon(n.step)
 	n.soon(n.write)
+	n.check()
+}
+
+// check asks each second for the last epoch in the journal. A node that has not read it is not eligible.
+func (n *node) check() {
+	begun := n.w.begun
+	n.do(n.delay(), func() {
+		n.m.begun, n.m.unowned, n.m.eligible = begun, begun == 0 || n.w.credulous, n.eligible
+		n.do(second, n.check)
+	})
+}
+
+// begin appends the owner's epoch to the journal. The owner works from then on.
+func (n *node) begin() {
+	if n.holds() {
+		n.w.begun = max(n.w.begun, n.m.status.Epoch)
+	}
 }
 
 // startLater begins another process.
@@ -108,7 +125,7 @@ func (n *node) pause(d int64) {
 }
 
 func (n *node) exclude(eligible bool) {
-	n.eligible, n.m.eligible = eligible, eligible
+	n.eligible, n.m.eligible = eligible, eligible && n.m.eligible // see check
 }
 
 // cut cuts the node off from the cell for a while, in one direction or both.
@@ -159,6 +176,7 @@ func (n *node) publish() {
 			n.w.fail("node %s is the owner with epoch %d, and there was one with %d", n.name, s.Epoch, n.w.highest)
 		}
 		n.w.highest, n.w.claimed[s.Epoch] = s.Epoch, n.m.run
+		n.soon(n.begin)
 	case Released:
 		n.w.released++
 	case Deposed:
@@ -218,8 +236,9 @@ func (n *node) send(c call, left int64) {
 	if w.chance(w.plan.lost) || n.requestsCut {
 		return
 	}
+	base := w.base
 	w.after(n.delay(), func() {
-		if n.requestsCut || w.outage > w.now {
+		if n.requestsCut || w.outage > w.now || w.base != base {
 			return
 		}
 		a := w.arrive(n, c)

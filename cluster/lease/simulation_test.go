@@ -43,7 +43,7 @@ func TestSimulation(t *testing.T) {
 		}
 		return
 	}
-	var next, owners, lapses, released, deposed, late, restarts atomic.Uint64
+	var next, owners, lapses, released, deposed, late, restarts, losses atomic.Uint64
 	var players sync.WaitGroup
 	var failed atomic.Uint64
 	for range runtime.GOMAXPROCS(0) {
@@ -61,20 +61,36 @@ func TestSimulation(t *testing.T) {
 				deposed.Add(w.deposed)
 				late.Add(w.late)
 				restarts.Add(w.restarts)
+				losses.Add(w.losses)
 			}
 		})
 	}
 	players.Wait()
-	t.Logf("%d histories: %d owners, %d leases that ran out, %d handed over, %d deposed, %d restarts, %d late writes",
-		n, owners.Load(), lapses.Load(), released.Load(), deposed.Load(), restarts.Load(), late.Load())
+	t.Logf("%d histories: %d owners, %d leases that ran out, %d handed over, %d deposed, %d restarts, %d late writes, %d lost cells",
+		n, owners.Load(), lapses.Load(), released.Load(), deposed.Load(), restarts.Load(), late.Load(), losses.Load())
 	for what, count := range map[string]uint64{
 		"owners": owners.Load(), "leases that ran out": lapses.Load(), "handed over": released.Load(),
 		"deposed": deposed.Load(), "restarts": restarts.Load(), "late writes": late.Load(),
+		"lost cells": losses.Load(),
 	} {
 		if count < n/30 {
 			t.Errorf("only %d %s in %d histories: the histories do not show what they are for", count, what, n)
 		}
 	}
+}
+
+// Nodes that take an empty cell without reading the journal are found: the cell was deleted while its owner lives.
+func TestSimulationFindsCredulous(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(500) {
+		w := newWorld(seed)
+		w.credulous = true
+		if w.play(); w.problem != "" {
+			t.Logf("seed %d: %s", seed, w.problem)
+			return
+		}
+	}
+	t.Error("they are not found")
 }
 
 // A seed has one history.
@@ -104,6 +120,7 @@ type plan struct {
 	slow, stale, stops              float64 // stops: a process between two steps of a goroutine
 	pauses, cuts, outages, kills    int64   // the mean time between two of each, of a node; 0: none
 	releases, exclusions, wallSteps int64
+	losses                          int64 // between two times at which the cell is deleted and made again
 }
 
 // A world is one history.
@@ -118,19 +135,22 @@ type world struct {
 	plan    plan
 	nodes   []*node
 
-	// The cell. Its version is the number of its values.
-	values   [][]byte
-	outage   int64 // it cannot be reached before
-	lastSeen Value
+	// The cell. Its version is base and the number of its values.
+	values    [][]byte
+	base      uint64
+	begun     uint64 // the last epoch in the journal, which is not deleted
+	credulous bool   // nodes do not look into the journal before they take an empty cell
+	outage    int64  // it cannot be reached before
+	lastSeen  Value
 
 	claimed map[uint64]uint64 // the run of each epoch's owner
 	highest uint64            // epoch of an owner
 
-	owners, lapses, released, deposed, late, restarts uint64
+	owners, lapses, released, deposed, late, restarts, losses uint64
 }
 
 func newWorld(seed uint64) *world {
-	w := &world{seed: seed, rng: rand.New(rand.NewPCG(seed, 7)), claimed: map[uint64]uint64{}}
+	w := &world{seed: seed, rng: rand.New(rand.NewPCG(seed, 7)), claimed: map[uint64]uint64{}, base: 1 << 62}
 	pick := func(all ...float64) float64 { return all[w.rng.IntN(len(all))] }
 	every := func(all ...int64) int64 { return all[w.rng.IntN(len(all))] * second }
 	lease := time.Duration(every(2, 3, 6))
@@ -140,7 +160,7 @@ func newWorld(seed uint64) *world {
 		},
 		lost: pick(0, 0.02, 0.2), silent: pick(0, 0.02, 0.2), refused: pick(0, 0.02), slow: pick(0, 0.02, 0.1), stale: pick(0, 0.05, 0.5), stops: pick(0, 0.001, 0.005),
 		pauses: every(0, 10, 40), cuts: every(0, 10, 40), outages: every(0, 0, 60), kills: every(0, 30, 90),
-		releases: every(0, 20, 60), exclusions: every(0, 60), wallSteps: every(0, 20),
+		releases: every(0, 20, 60), exclusions: every(0, 60), wallSteps: every(0, 20), losses: every(0, 60),
 	}
 	for i := range 3 {
 		n := &node{w: w, name: string(rune('a' + i)), rate: 1 + 0.05*float64(w.rng.IntN(3))/2, eligible: true}
@@ -235,6 +255,7 @@ func (w *world) play() {
 		w.often(w.plan.cuts, func() { n.stuck = w.now + w.between(0, 20*second); n.stuckAt = len(w.values) })
 	}
 	w.often(w.plan.outages, func() { w.outage = w.now + w.between(0, 30*second); w.note("engine: down until %d ms", w.outage/ms) })
+	w.often(w.plan.losses, w.lose)
 	w.often(w.plan.releases, func() {
 		n := w.nodes[w.rng.IntN(3)]
 		n.release(w.anyNext(n))
@@ -254,6 +275,29 @@ func (w *world) anyNext(of *node) string {
 		return next.name
 	}
 	return ""
+}
+
+// lose deletes the cell, which has lower versions from then on, while its owner works. Requests under way are lost. The
+// processes of the other nodes are started again, because they would take those versions for stale.
+func (w *world) lose() {
+	who, ends := w.holder(), 2*int64(w.plan.options.Lease)
+	if who == nil || w.begun != who.m.status.Epoch || w.now+ends > faultsLast {
+		return
+	}
+	w.losses++
+	w.note("engine: the cell is deleted")
+	w.values, w.lastSeen, w.base = nil, Value{}, w.base-1<<32
+	for _, n := range w.nodes {
+		if n != who {
+			n.kill()
+		}
+	}
+	life := who.life
+	w.after(ends, func() { // its lease has ended, and so does its process
+		if who.life == life {
+			who.kill()
+		}
+	})
 }
 
 // heal mends some of the nodes, and leaves the others broken for good.
@@ -322,7 +366,7 @@ func (w *world) handOver(from *node) {
 
 // arrive is a call of a node that reaches the cell.
 func (w *world) arrive(n *node, c call) (a answer) {
-	version := uint64(len(w.values))
+	version := w.version(len(w.values))
 	if !c.update {
 		at := len(w.values)
 		if n.stuck > w.now {
@@ -333,7 +377,7 @@ func (w *world) arrive(n *node, c call) (a answer) {
 		if at > 0 {
 			a.octets = w.values[at-1]
 		}
-		a.version = uint64(at)
+		a.version = w.version(at)
 		return a
 	}
 	if c.last != version {
@@ -341,18 +385,29 @@ func (w *world) arrive(n *node, c call) (a answer) {
 		return a
 	}
 	w.values = append(w.values, c.value.Append(nil))
-	v, err := Decode(w.values[version])
-	was := w.lastSeen
+	v, err := Decode(w.values[len(w.values)-1])
+	was, expected := w.lastSeen, w.lastSeen.Epoch+1
+	if was.Epoch == 0 {
+		expected = w.begun + 1
+	}
 	switch {
 	case err != nil || v != c.value:
 		w.fail("cannot decode %+v: %v", c.value, err)
 	case v.Epoch == was.Epoch && v.Run == was.Run && v.Node == was.Node && !was.Vacant:
-	case v.Epoch == was.Epoch+1 && v.Run != was.Run && !v.Vacant:
+	case v.Epoch == expected && v.Run != was.Run && !v.Vacant:
 		w.note("cell: %+v", v)
 	default:
 		w.fail("the cell changes from %+v to %+v", was, v)
 	}
 	w.lastSeen = v
-	a.version = version + 1
+	a.version = w.version(len(w.values))
 	return a
+}
+
+// version returns the version of the cell behind a number of values.
+func (w *world) version(values int) uint64 {
+	if values == 0 {
+		return 0
+	}
+	return w.base + uint64(values)
 }

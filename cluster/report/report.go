@@ -5,6 +5,7 @@ package report
 
 import (
 	"cmp"
+	"fmt"
 	"time"
 )
 
@@ -21,6 +22,50 @@ type State struct {
 	Config  string    `json:"config"`           // hash of the configuration that all nodes must share
 	At      time.Time `json:"at"`               // when the node published this state, by the node's clock
 	Sum     Sum       `json:"sum"`
+	Full    Fullness  `json:"full"`
+	Trouble string    `json:"trouble,omitempty"` // why the servers of NATS do not take what the node writes
+}
+
+// A Fullness is how full the stream of the journal is, as a node knows it.
+type Fullness struct {
+	Share float64 `json:"share,omitempty"` // used share of the limit that is reached first; 0: no limit is known
+	Of    string  `json:"of,omitempty"`    // that limit
+	Limit string  `json:"limit,omitempty"` // how the limit of the stream differs from the configuration; empty: it does not
+}
+
+// The shares from which on operators should act.
+const (
+	FullEnough = 0.5
+	AlmostFull = 0.8
+)
+
+// Advice says how full the stream is, and what to do.
+func (f *Fullness) Advice() string {
+	return fmt.Sprintf(
+		"%.0f %% of %s is used. While two nodes run, the stream is trimmed of what is older than cluster.keep: start the "+
+			"other nodes, or raise the limit. If they are gone for good: pmg cluster forget NODE for each", 100*f.Share, f.Of,
+	)
+}
+
+// Notes returns what operators should know beside the rows: what the servers of NATS refuse, and how full the stream is.
+func Notes(all []State) (notes []string) {
+	var newest *State
+	for i := range all {
+		s := &all[i]
+		if s.Trouble != "" {
+			notes = append(notes, "node "+s.Node+": "+s.Trouble)
+		}
+		if s.Full.Limit != "" {
+			notes = append(notes, "node "+s.Node+": "+s.Full.Limit)
+		}
+		if s.Full.Of != "" && (newest == nil || s.At.After(newest.At)) {
+			newest = s
+		}
+	}
+	if newest != nil && newest.Full.Share >= FullEnough {
+		notes = append(notes, newest.Full.Advice())
+	}
+	return notes
 }
 
 // A Sum is a hash of the whole contents of a copy.
@@ -79,6 +124,7 @@ type Figures struct {
 	Ready     int     `json:"ready" metric:"nodes_ready" help:"Nodes, this one included, that could take the work over from the owner."`
 	Foreign   uint64  `json:"foreign_messages" metric:"foreign_messages" help:"Messages in the journal's stream that this node has ignored since its start, because no node with the cluster's secret has published them."`
 	Heartbeat float64 `json:"heartbeat_seconds" metric:"heartbeat_age_seconds" help:"Seconds since the owner's last heartbeat that was acknowledged, on the owner; on other nodes since they saw a new one. Beyond cluster.lease the owner ends its work."`
+	Full      float64 `json:"stream_full_ratio" metric:"stream_full_ratio" help:"Used share of the limit of the journal's stream, or of its account or a server of NATS if that limit is nearer. 0 if no limit is known."`
 	Unfit     string  `json:"unfit,omitempty"` // why the node may not take over: one of Obstacles; "": the node may take over
 }
 
@@ -97,5 +143,6 @@ type Report struct {
 	Node  string `json:"node"`
 	Owner string `json:"owner_node"` // "": no node owns the work
 	Figures
-	Nodes []State `json:"nodes"`
+	Nodes   []State `json:"nodes"`
+	Trouble string  `json:"trouble,omitempty"` // why the servers of NATS do not take what this node writes
 }

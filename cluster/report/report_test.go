@@ -1,6 +1,7 @@
 package report
 
 import (
+	"strings"
 	"testing"
 	"time"
 )
@@ -29,5 +30,30 @@ func TestRows(t *testing.T) {
 	}
 	if _, ready = Rows(all, "b", now); ready != 1 || all[2].State != "standby" {
 		t.Errorf("%d could take over, want node a", ready)
+	}
+}
+
+// The notes are what the servers refuse, a limit without effect, and how full the stream is by the newest state that knows it.
+func TestNotes(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	full := func(share float64) Fullness { return Fullness{Share: share, Of: "the limit of the stream PMG"} }
+	for _, c := range []struct {
+		all  []State
+		want []string
+	}{
+		{[]State{{Node: "a", At: now, Full: full(0.49)}, {Node: "b", At: now.Add(-time.Hour), Full: full(0.9)}}, nil},
+		{[]State{{Node: "a", At: now.Add(-time.Hour), Full: full(0.3)}, {Node: "b", At: now, Full: full(0.634)}}, []string{"63 % of the limit of the stream PMG is used"}},
+		{[]State{{Node: "a", At: now, Trouble: "no space"}, {Node: "b", At: now, Full: Fullness{Limit: "max_size"}}}, []string{"node a: no space", "node b: max_size"}},
+	} {
+		got := Notes(c.all)
+		for i, want := range c.want {
+			if i >= len(got) || !strings.HasPrefix(got[i], want) {
+				t.Errorf("%q, want %q", got, c.want)
+			}
+		}
+		if len(got) != len(c.want) {
+			t.Errorf("%q, want %q", got, c.want)
+		}
 	}
 }

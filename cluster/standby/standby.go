@@ -21,6 +21,7 @@ import (
 
 	"pmg/internal/sock"
 	"pmg/protocols/smpp"
+	"pmg/protocols/ucp"
 )
 
 // A Protocol is the protocol that is spoken on a socket.
@@ -32,6 +33,7 @@ const (
 	SMPP
 	HTTP
 	Admin
+	UCP
 )
 
 // A Socket is a listening socket.
@@ -131,32 +133,75 @@ const (
 	refusal = smpp.StatusSysErr
 )
 
-// refuse answers the first PDU if it is a bind request, and closes the connection.
+// refuse answers the first PDU if it is a request that a client begins with, and closes the connection.
 func refuse(conn net.Conn, p Protocol) {
 	defer conn.Close()
-	if p != SMPP || conn.SetDeadline(time.Now().Add(refuseTimeout)) != nil {
+	if conn.SetDeadline(time.Now().Add(refuseTimeout)) != nil {
 		return
 	}
+	var answer []byte
+	switch p {
+	case SMPP:
+		answer = refuseBind(conn)
+	case UCP:
+		answer = refuseOperation(conn)
+	}
+	if len(answer) > 0 {
+		_, _ = conn.Write(answer) // the client may have disconnected
+	}
+}
+
+// refuseBind reads a bind request of SMPP, and returns the answer, nil if there is none.
+func refuseBind(from io.Reader) []byte {
 	var head [smppHead]byte
-	if _, err := io.ReadFull(conn, head[:]); err != nil {
-		return
+	if _, err := io.ReadFull(from, head[:]); err != nil {
+		return nil
 	}
 	length, command := binary.BigEndian.Uint32(head[:]), binary.BigEndian.Uint32(head[4:])
 	switch smpp.CommandID(command) {
 	case smpp.BindReceiver, smpp.BindTransmitter, smpp.BindTransceiver:
 	default:
-		return
+		return nil
 	}
 	if length < smppHead || length > 1024 {
-		return
+		return nil
 	}
-	if _, err := io.CopyN(io.Discard, conn, int64(length-smppHead)); err != nil {
-		return // unread data would reset the connection before the client reads the answer
+	if _, err := io.CopyN(io.Discard, from, int64(length-smppHead)); err != nil {
+		return nil // unread data would reset the connection before the client reads the answer
 	}
 	binary.BigEndian.PutUint32(head[:], smppHead)
 	binary.BigEndian.PutUint32(head[4:], command|isAnswer)
 	binary.BigEndian.PutUint32(head[8:], refusal)
-	_, _ = conn.Write(head[:]) // the client may have disconnected
+	return head[:]
+}
+
+const (
+	maxOperation = 4096 // octets of UCP that are read, with noise in front of the frame
+	stx          = 2    // the first octet of a frame of UCP
+)
+
+// refuseOperation reads the first frame of UCP, and returns the answer, nil if there is none.
+func refuseOperation(from io.Reader) []byte {
+	driver, b := ucp.New(ucp.Options{}), make([]byte, 0, maxOperation)
+	for {
+		n, err := driver.Frame(b)
+		if err != nil {
+			return nil
+		}
+		switch isNoise := len(b) > 0 && b[0] != stx; {
+		case n <= len(b) && isNoise:
+			b = b[n:]
+			continue
+		case n <= len(b):
+			return ucp.Refuse(nil, b[:n])
+		case len(b) == cap(b):
+			return nil
+		}
+		n, err = from.Read(b[len(b):cap(b)])
+		if b = b[:len(b)+n]; err != nil && n == 0 {
+			return nil
+		}
+	}
 }
 
 // refuseHTTP refuses an HTTP request of a client.

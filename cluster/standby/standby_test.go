@@ -1,6 +1,7 @@
 package standby
 
 import (
+	"bytes"
 	"crypto/tls"
 	"encoding/binary"
 	"errors"
@@ -16,6 +17,7 @@ import (
 	"pmg/internal/sock"
 	"pmg/internal/testkit/testutil"
 	"pmg/internal/tlsfiles"
+	"pmg/protocols/ucp"
 )
 
 func TestMain(m *testing.M) { testutil.NoLeaks(m) }
@@ -23,7 +25,7 @@ func TestMain(m *testing.M) { testutil.NoLeaks(m) }
 // opened opens a door with a socket of each protocol.
 func opened(t *testing.T) (d *Door, sockets []Socket) {
 	t.Helper()
-	for _, p := range []Protocol{Other, SMPP, HTTP, Admin} {
+	for _, p := range []Protocol{Other, SMPP, HTTP, Admin, UCP} {
 		l, err := sock.Listen("127.0.0.1:0")
 		if err != nil {
 			t.Fatal(err)
@@ -84,6 +86,42 @@ func TestSMPP(t *testing.T) {
 	}
 	if got := exchange(t, sockets[0], []byte("hello")); len(got) > 0 {
 		t.Errorf("another protocol: answered %q", got)
+	}
+}
+
+// The first operation of UCP is refused with an error code after which a client tries again; anything else ends the connection.
+func TestUCP(t *testing.T) {
+	d, sockets := opened(t)
+	defer d.Close()
+	const login = "\x0200/00052/O/60/12345/6/5/1/733363726574//0100/////5D\x03"
+	driver := ucp.New(ucp.Options{})
+	frame := func(line string) []byte {
+		p := driver.NewPDU()
+		if err := driver.ParseLog(p, []byte(line)); err != nil {
+			t.Fatal(err)
+		}
+		return p.AppendWire(nil)
+	}
+	for what, c := range map[string]struct {
+		octets []byte
+		want   string // with checksums
+	}{
+		"a login":          {frame(`op60 seq=7 OAdC=acme OTON=6 ONPI=5 STYP=1 PWD=733363726574 VERS=0100`), `op60_result seq=7 status=0x4(operation_not_allowed)`},
+		"a submit":         {frame(`op51 seq=99 AdC=1234 OAdC=1 MT=3 AMsg="text"`), `op51_result seq=99 status=0x4(operation_not_allowed)`},
+		"behind noise":     {append([]byte("\r\n"), frame(`op31 seq=2 AdC=1234 PID=0539`)...), `op31_result seq=2 status=0x4(operation_not_allowed)`},
+		"a wrong checksum": {[]byte(login), `op60_result seq=0 status=0x4(operation_not_allowed)`},
+		"a result":         {frame(`op60_result seq=7 status=0`), ""},
+		"no frame":         {[]byte("\x02hello\x03"), ""},
+		"too much noise":   {bytes.Repeat([]byte("x"), 5000), ""},
+		"too long a frame": {append([]byte{2}, bytes.Repeat([]byte("x"), 5000)...), ""},
+	} {
+		got, want := exchange(t, sockets[4], c.octets), ""
+		if c.want != "" {
+			want = string(frame(c.want))
+		}
+		if string(got) != want {
+			t.Errorf("%s: answered %q, want %q", what, got, want)
+		}
 	}
 }
 

@@ -336,7 +336,7 @@ func TestRebuild(t *testing.T) {
 	}
 	quiet := func(int64, string) {}
 	fresh := t.TempDir()
-	done, err := Rebuild(t.Context(), dir, fresh, time.Time{}, quiet)
+	done, err := Rebuild(t.Context(), []string{dir}, fresh, time.Time{}, quiet)
 	if err != nil || done.Events != 25_000 || done.Replaced != "" {
 		t.Fatalf("%+v, %v", done, err)
 	}
@@ -348,7 +348,7 @@ func TestRebuild(t *testing.T) {
 	if err := os.Remove(filepath.Join(dir, "events-20261127T000000.000001.log")); err != nil {
 		t.Fatal(err)
 	}
-	if done, err = Rebuild(t.Context(), dir, c.dir, time.Time{}, quiet); err != nil || done.From != "2026-11-28" {
+	if done, err = Rebuild(t.Context(), []string{dir}, c.dir, time.Time{}, quiet); err != nil || done.From != "2026-11-28" {
 		t.Fatalf("%+v, %v", done, err)
 	}
 	same(t, "the days before", read(t, c.dir), expectedFrom(t, want, lines))
@@ -360,8 +360,39 @@ func TestRebuild(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer lock.Close()
-	if _, err := Rebuild(t.Context(), dir, c.dir, time.Time{}, quiet); err == nil {
+	if _, err := Rebuild(t.Context(), []string{dir}, c.dir, time.Time{}, quiet); err == nil {
 		t.Error("a gateway writes, and a rebuild goes on")
+	}
+}
+
+// Of the events of several nodes, each counts once, though the end of one's work stands in the files of two.
+func TestRebuildOfNodes(t *testing.T) {
+	t.Parallel()
+	r, c := rand.New(rand.NewPCG(1, 2)), begun(t)
+	var lines [][]byte
+	for n := range uint64(1000) {
+		lines = append(lines, made(r, n+1))
+	}
+	saved(t, c, lines...)
+	var dirs []string
+	for _, parts := range [][][2]int{{{0, 300}, {650, 701}}, {{299, 500}, {700, 1000}}, {{450, 651}}, {}} {
+		dir := t.TempDir()
+		dirs = append(dirs, dir)
+		for i, p := range parts {
+			name := []string{"events-20261127T000000.000001.log", "events.log"}[i]
+			if err := os.WriteFile(filepath.Join(dir, name), bytes.Join(lines[p[0]:p[1]], nil), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	to := t.TempDir()
+	done, err := Rebuild(t.Context(), dirs, to, time.Time{}, func(int64, string) {})
+	if err != nil || done.Events != 1000 {
+		t.Fatalf("%+v, %v", done, err)
+	}
+	same(t, "the nodes together", read(t, to), read(t, c.dir))
+	if _, err := Rebuild(t.Context(), append(dirs, filepath.Join(to, "none")), to, time.Time{}, func(int64, string) {}); err == nil {
+		t.Error("a directory is missing, and it is not said")
 	}
 }
 
@@ -558,7 +589,7 @@ func TestRebuildNumbersBeginAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	done, err := Rebuild(t.Context(), dir, to, time.Time{}, func(n int64, day string) { t.Errorf("progress: %d, %s", n, day) })
+	done, err := Rebuild(t.Context(), []string{dir}, to, time.Time{}, func(n int64, day string) { t.Errorf("progress: %d, %s", n, day) })
 	if err != nil || done.Events != 8 || done.From != "2026-11-26" || done.To != "2026-11-26" {
 		t.Fatalf("%+v, %v", done, err)
 	}
@@ -570,7 +601,7 @@ func TestRebuildNumbersBeginAgain(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := Rebuild(ctx, dir, to, time.Time{}, nil); !errors.Is(err, context.Canceled) {
+	if _, err := Rebuild(ctx, []string{dir}, to, time.Time{}, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
 	if n := sum(t, to, "sent"); n != 8 {

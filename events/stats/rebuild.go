@@ -24,14 +24,20 @@ type Rebuilt struct {
 // A Progress is called with the number of counted events, and the day of the last one.
 type Progress func(n int64, day string)
 
-// Rebuild makes the statistics of days again from the files of events. While it runs, no gateway may write statistics or
-// events. It begins with the day from, or, if from is zero, with the first day whose events are all there.
-func Rebuild(ctx context.Context, eventsDir, dir string, from time.Time, progress Progress) (r Rebuilt, err error) {
-	lock, err := events.Lock(eventsDir)
-	if err != nil {
-		return r, err
+// Rebuild makes the statistics of days again from the files of events, of one directory or of those of all nodes of a cluster.
+// While it runs, no gateway may write statistics or events. It begins with the day from, or, if from is zero, with the first day
+// whose events are all there.
+func Rebuild(ctx context.Context, eventsDirs []string, dir string, from time.Time, progress Progress) (r Rebuilt, err error) {
+	for _, one := range eventsDirs {
+		if _, err := os.Stat(one); err != nil && len(eventsDirs) > 1 { // a lock would make it
+			return r, err
+		}
+		lock, err := events.Lock(one)
+		if err != nil {
+			return r, err
+		}
+		defer lock.Close()
 	}
-	defer lock.Close()
 	old, err := Open(dir, 0, zerolog.Nop())
 	if err != nil {
 		return r, err
@@ -46,7 +52,7 @@ func Rebuild(ctx context.Context, eventsDir, dir string, from time.Time, progres
 		return r, err
 	}
 	c.counted.Era = max(old.counted.Era, 1)
-	whole, err := r.count(ctx, c, eventsDir, progress)
+	whole, err := r.count(ctx, c, eventsDirs, progress)
 	if err != nil {
 		return r, err
 	}
@@ -58,9 +64,9 @@ func Rebuild(ctx context.Context, eventsDir, dir string, from time.Time, progres
 }
 
 // count counts all events in the files, and returns the first day whose events are complete; 0: all days.
-func (r *Rebuilt) count(ctx context.Context, c *Counter, dir string, progress Progress) (whole int64, err error) {
+func (r *Rebuilt) count(ctx context.Context, c *Counter, dirs []string, progress Progress) (whole int64, err error) {
 	var one line
-	err = events.ReadAll(dir, func(text []byte) error {
+	err = events.ReadAll(dirs, func(text []byte) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}

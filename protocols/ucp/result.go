@@ -22,6 +22,18 @@ func (p *PDU) usual() uint8 {
 	return row(p.OT).acked
 }
 
+// Refuse appends the result that refuses the operation in a frame for the moment, with 04, the only error code after which a
+// client tries again. It appends nothing if the frame has no operation.
+func Refuse(to, frame []byte) []byte {
+	var p PDU
+	if _ = p.Decode(frame); p.noise || p.Result {
+		return to
+	}
+	refusal := PDU{TRN: p.TRN, OT: p.OT, Result: true, Nack: true, EC: ecNotAllowed}
+	refusal.elements = refusal.usual()
+	return refusal.AppendWire(to)
+}
+
 func (p *PDU) walkResult(w *Walk) {
 	switch w.mode {
 	case read:

@@ -122,30 +122,38 @@ func cells(rows []stats.Row) (all [][]string) {
 }
 
 func rebuildCommand(p StatisticsProgram) *cobra.Command {
-	var file, from string
+	var file, from, dir string
+	var all []string
 	cmd := &cobra.Command{
 		Use:   "rebuild",
 		Short: "Make the statistics again from the events that are there",
 		Long: `Counts all events in events.dir, and replaces the files of days in stats.dir by what was
 counted. It needs a gateway that does not run. Days from the first on of which all events
 are there are replaced; earlier ones stay as they are, as do those before --from. The files
-that were replaced are moved to a directory in stats.dir, which may be removed later.`,
-		Example: "  pmg stats rebuild\n  pmg stats rebuild --from 2026-11-01",
-		Args:    cobra.NoArgs,
+that were replaced are moved to a directory in stats.dir, which may be removed later.
+
+With --events and --dir it makes the statistics of a cluster, from copies of the directories
+of events of all nodes: an event that two nodes have written counts once.`,
+		Example: "  pmg stats rebuild\n  pmg stats rebuild --from 2026-11-01\n" +
+			"  pmg stats rebuild --events a,b,c --dir together && pmg stats --dir together",
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			first, err := stats.DayOf(from, time.Now())
 			if err != nil {
 				return err
 			}
-			cfg, err := p.Load(cmd.ErrOrStderr(), file)
-			if err != nil {
-				return err
-			}
-			if cfg.Stats.Dir == "" {
-				return errors.New("the configuration has no stats.dir: set it and events.dir")
+			if len(all) == 0 {
+				cfg, err := p.Load(cmd.ErrOrStderr(), file)
+				if err != nil {
+					return err
+				}
+				if cfg.Stats.Dir == "" {
+					return errors.New("the configuration has no stats.dir: set it and events.dir")
+				}
+				all, dir = []string{cfg.Events.Dir}, cfg.Stats.Dir
 			}
 			said := time.Now()
-			r, err := stats.Rebuild(cmd.Context(), cfg.Events.Dir, cfg.Stats.Dir, first, func(n int64, day string) {
+			r, err := stats.Rebuild(cmd.Context(), all, dir, first, func(n int64, day string) {
 				if time.Since(said) > time.Second {
 					said = time.Now()
 					fmt.Fprintf(cmd.ErrOrStderr(), "%d events, up to %s\n", n, day)
@@ -159,6 +167,9 @@ that were replaced are moved to a directory in stats.dir, which may be removed l
 	}
 	ask.Flag(cmd, &file)
 	cmd.Flags().StringVar(&from, "from", "", "only from this `day` on, such as 2026-11-01")
+	cmd.Flags().StringSliceVar(&all, "events", nil, "`directories` of events of all nodes, instead of the configuration's")
+	cmd.Flags().StringVar(&dir, "dir", "", "`directory` of the statistics that are made of --events")
+	cmd.MarkFlagsRequiredTogether("events", "dir")
 	return cmd
 }
 

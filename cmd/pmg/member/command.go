@@ -77,13 +77,18 @@ func statusCommand(load ask.Load) *cobra.Command {
 		Short: "Show which node owns the work, and how far the others follow",
 		Long: `Shows each node: what it does, the epoch that it knows, the last record that it has and how
 many it is behind the one that has most, the hash of its configuration, and why it cannot
-take the work over. The exit status is 1 if no node owns the work, or none could take it over.`,
+take the work over; then what the servers of NATS refuse, and how full the stream is if it is
+half full. The exit status is 1 if no node owns the work, or none could take it over.`,
 		Example: "  pmg cluster status\n  pmg cluster status --json",
 		Args:    cobra.NoArgs,
 	}, askTimeout, func(ctx context.Context, cmd *cobra.Command, op *cluster.Operator, _ []string) error {
 		all, err := op.Nodes(ctx)
 		if err != nil {
 			return err
+		}
+		notes := report.Notes(all)
+		if err := op.Try(ctx); err != nil {
+			notes = append(notes, strings.Split(err.Error(), "\n")...)
 		}
 		v, err := op.Owner(ctx)
 		if err != nil {
@@ -93,16 +98,18 @@ take the work over. The exit status is 1 if no node owns the work, or none could
 			v.Node = ""
 		}
 		if asJSON {
-			return json.NewEncoder(cmd.OutOrStdout()).Encode(map[string]any{"owner": v.Node, "epoch": v.Epoch, "nodes": all})
+			return json.NewEncoder(cmd.OutOrStdout()).Encode(map[string]any{
+				"owner": v.Node, "epoch": v.Epoch, "nodes": all, "notes": notes,
+			})
 		}
-		return writeStatus(cmd.OutOrStdout(), v.Node, v.Epoch, all, time.Now())
+		return writeStatus(cmd.OutOrStdout(), v.Node, v.Epoch, all, notes, time.Now())
 	})
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
 
 // writeStatus writes a table of the nodes, and returns an error if an operator should do something.
-func writeStatus(out io.Writer, owner string, epoch uint64, all []report.State, now time.Time) error {
+func writeStatus(out io.Writer, owner string, epoch uint64, all []report.State, notes []string, now time.Time) error {
 	fmt.Fprintf(out, "owner %s, epoch %d\n\n", cmp.Or(owner, "none"), epoch)
 	table := [][]string{{"node", "state", "epoch", "record", "behind", "config", "version", "seen", "cannot take over because"}}
 	rows, ready := report.Rows(all, owner, now)
@@ -114,6 +121,12 @@ func writeStatus(out io.Writer, owner string, epoch uint64, all []report.State, 
 	}
 	if err := console.Table(out, table); err != nil {
 		return err
+	}
+	if len(notes) > 0 {
+		fmt.Fprintln(out)
+	}
+	for _, note := range notes {
+		fmt.Fprintln(out, console.Plain(note))
 	}
 	switch {
 	case owner == "":
@@ -219,7 +232,11 @@ func forgetCommand(load ask.Load) *cobra.Command {
 		Use:   "forget NODE",
 		Short: "Remove a node that is gone for good",
 		Long: `Removes the state that the node has published, so that its configuration is not compared with
-that of the others any more. A node that runs publishes its state again a second later.`,
+that of the others any more. A node that runs publishes its state again a second later.
+
+An owner that is alone keeps everything in the stream for the others, until the stream or the
+disks of NATS are full. When all others are forgotten, it trims the stream alone. A node that
+comes back after that needs a copy of the owner's store.`,
 		Example: "  pmg cluster forget c",
 		Args:    cobra.ExactArgs(1),
 	}, askTimeout, func(ctx context.Context, _ *cobra.Command, op *cluster.Operator, args []string) error {

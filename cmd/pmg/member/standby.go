@@ -206,6 +206,8 @@ func (w *Standby) sockets() (all []standby.Socket, err error) {
 			err = errors.Join(err, add(c.Name, &c.TLS, standby.SMPP))
 		case c.Protocol == "http":
 			err = errors.Join(err, add(c.Name, &c.TLS, standby.HTTP))
+		case c.Protocol == "ucp":
+			err = errors.Join(err, add(c.Name, &c.TLS, standby.UCP))
 		default:
 			err = errors.Join(err, add(c.Name, &config.TLS{}, standby.Other))
 		}
@@ -238,6 +240,9 @@ func (w *Standby) state() (any, string) {
 	}
 	if s.Reason != "" {
 		line += "; it cannot take over, because " + s.Reason
+	}
+	if s.Trouble != "" {
+		line += "; the servers of NATS: " + s.Trouble
 	}
 	return s, line
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -18,9 +17,6 @@ const (
 	// minVersion is the first release of nats-server whose replicated streams are fast although each
 	// append is synced.
 	minVersion = "2.15.1"
-	// askServers is the subject of a request that each server with JetStream answers to the system
-	// account.
-	askServers = "$SYS.REQ.SERVER.PING.JSZ"
 )
 
 // streamOf returns the journal's stream, and creates it if it does not exist.
@@ -121,8 +117,10 @@ type server struct {
 		Version string `json:"ver"`
 	} `json:"server"`
 	Data struct {
-		Config struct {
-			SyncAlways bool `json:"sync_always"`
+		Storage uint64 `json:"storage"` // octets on its disk
+		Config  struct {
+			SyncAlways bool  `json:"sync_always"`
+			MaxStorage int64 `json:"max_storage"`
 		} `json:"config"`
 	} `json:"data"`
 }
@@ -157,31 +155,16 @@ func askAll(ctx context.Context, o Options, of *jetstream.ClusterInfo) ([]server
 	for _, p := range of.Replicas {
 		names = append(names, p.Name)
 	}
-	conn, err := Connect(o.Servers, o.System)
-	if err != nil {
-		return nil, fmt.Errorf("cannot connect as the system account: %w", err)
-	}
-	defer conn.Close()
-	inbox := conn.NewInbox()
-	answers, err := conn.SubscribeSync(inbox)
-	if err == nil {
-		err = conn.PublishRequest(askServers, inbox, nil)
-	}
-	if err != nil {
-		return nil, err
-	}
-	ctx, cancel := context.WithTimeout(ctx, time.Second)
-	defer cancel()
 	var all []server
-	for len(all) < len(names) {
-		m, err := answers.NextMsgWithContext(ctx)
-		if err != nil {
-			break
-		}
+	err := ask(ctx, o, askJetStream, func(b []byte) bool {
 		var s server
-		if json.Unmarshal(m.Data, &s) == nil && slices.Contains(names, s.Server.Name) {
+		if json.Unmarshal(b, &s) == nil && slices.Contains(names, s.Server.Name) {
 			all = append(all, s)
 		}
+		return len(all) == len(names)
+	})
+	if err != nil {
+		return nil, err
 	}
 	if len(all) <= len(names)/2 {
 		return nil, fmt.Errorf("%d of its %d servers answer to the system account", len(all), len(names))

@@ -88,7 +88,10 @@ const (
 
 // A Journal is a journal in a stream. Open makes it.
 type Journal struct {
+	o      Options
+	js     jetstream.JetStream
 	stream jetstream.Stream
+	most   int64 // limit of the stream in octets; 0: no limit
 	name   string
 	made   time.Time // when the stream was created
 	conn   *nats.Conn
@@ -131,7 +134,7 @@ func Open(ctx context.Context, o Options) (*Journal, error) {
 			return j, nil
 		}
 		if o.Failed != nil {
-			o.Failed(err)
+			o.Failed(explained(ctx, o, err))
 		}
 		if !errors.Is(err, ErrRefused) && rest(ctx) {
 			continue
@@ -172,7 +175,8 @@ func use(ctx context.Context, conn *nats.Conn, o Options) (*Journal, error) {
 		return nil, err
 	}
 	j := &Journal{
-		stream: stream, name: o.Stream, made: info.Created, conn: conn, inbox: conn.NewInbox(), limit: maxMessage,
+		o: o, js: js, stream: stream, most: max(info.Config.MaxBytes, 0), name: o.Stream,
+		made: info.Created, conn: conn, inbox: conn.NewInbox(), limit: maxMessage,
 		slot: make(chan struct{}, 1), waits: o.waits,
 		acked: journal.Seq(info.State.LastSeq), last: journal.Seq(info.State.LastSeq),
 	}
@@ -257,6 +261,12 @@ func (j *Journal) Status() journal.Status {
 	s := j.status
 	s.Last, s.Synced, s.Fault = j.last, j.last, j.fault
 	return s
+}
+
+// IsUnused reports whether nothing was ever appended to the stream, as the servers know now.
+func (j *Journal) IsUnused() (bool, error) {
+	s, err := j.state(j.waits.status)
+	return s.LastSeq == 0, err
 }
 
 // Origin returns a unique name of the journal: the name of the stream, and the time of the stream's
