@@ -146,6 +146,9 @@ func number(node string) uint32 {
 	return h.Sum32()
 }
 
+// HasRead reports whether this node has read the journal to its end since its start.
+func (n *Node) HasRead() bool { return n.reason.Load().kind != report.Reading }
+
 // Store returns the store for the gateway, after TakeOver has returned. The caller closes the
 // store.
 func (n *Node) Store() store.Store { return work{n.store, n} }

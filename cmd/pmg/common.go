@@ -1,6 +1,9 @@
 package main
 
 import (
+	"errors"
+	"time"
+
 	"pmg/cmd/pmg/member"
 	"pmg/config"
 	"pmg/config/managed"
@@ -15,9 +18,21 @@ func (s *server) common() managed.Common {
 	k := s.gateway.Keeper
 	return member.Common(k.Index, func(add func(*store.Batch)) error {
 		k.Batches.Write(add)
-		return k.Batches.Sync()
+		done := make(chan error, 1)
+		go func() { done <- k.Batches.Sync() }()
+		select {
+		case err := <-done:
+			return err
+		case <-s.member.Done():
+			return s.member.Lost()
+		case <-time.After(shareWait):
+			return errors.New("the servers of the cluster do not answer")
+		}
 	})
 }
+
+// shareWait is how long a change of managed files waits for the servers, while the gateway takes no signal.
+const shareWait = 10 * time.Second
 
 // shareEdited stores for the other nodes of a cluster what was edited by hand in managed.dir.
 func (s *server) shareEdited(cfg *config.Config) error {

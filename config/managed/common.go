@@ -13,35 +13,58 @@ import (
 func (d *Dir) Take() (changed int, err error) {
 	seen := map[string]bool{}
 	err = d.common.Each(func(f File) error {
-		if !isName(f.Name) {
-			return nil
-		}
 		seen[f.Name] = true
-		was, err := d.Read(f.Name)
-		if err != nil || was != nil && bytes.Equal(was, f.Data) {
-			return err
-		}
-		changed++
-		return d.overwrite(f.Name, f.Data, was != nil)
+		return d.take(f, &changed)
 	})
-	if err != nil {
+	if err == nil {
+		err = d.each(func(name string) error {
+			if seen[name] {
+				return nil
+			}
+			return d.take(File{Name: name}, &changed)
+		})
+	}
+	if err != nil || changed == 0 {
 		return changed, err
 	}
-	if err := d.each(func(name string) error {
-		if seen[name] {
-			return nil
+	return changed, d.syncAll()
+}
+
+// TakeOnly does the same for some files.
+func (d *Dir) TakeOnly(names []string) (changed int, err error) {
+	for _, name := range names {
+		data, err := d.common.Get(name)
+		if err == nil {
+			err = d.take(File{name, data}, &changed)
 		}
-		changed++
-		return d.overwrite(name, nil, true)
-	}); err != nil || changed == 0 {
-		return changed, err
-	}
-	for _, kind := range append(Kinds(), history) {
-		if err := d.sync(d.Path(kind)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err != nil {
 			return changed, err
 		}
 	}
-	return changed, nil
+	return changed, d.syncAll()
+}
+
+// take gives a file its contents, if it has others.
+func (d *Dir) take(f File, changed *int) error {
+	if !isName(f.Name) {
+		return nil
+	}
+	was, err := d.Read(f.Name)
+	if err != nil || bytes.Equal(was, f.Data) && (was == nil) == (f.Data == nil) {
+		return err
+	}
+	*changed++
+	return d.overwrite(f.Name, f.Data, was != nil)
+}
+
+// syncAll puts the names of all files on disk.
+func (d *Dir) syncAll() error {
+	for _, kind := range append(Kinds(), history) {
+		if err := d.sync(d.Path(kind)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
 }
 
 // Give stores what differs from what machines have in common, such as files that were edited by hand. It returns how many files

@@ -38,6 +38,15 @@ func (p *pool) Each(pass func(File) error) error {
 	return nil
 }
 
+func (p *pool) Get(name string) ([]byte, error) {
+	for _, f := range p.all {
+		if f.Name == name {
+			return f.Data, nil
+		}
+	}
+	return nil, nil
+}
+
 func openCommon(t *testing.T, p *pool) *Dir {
 	t.Helper()
 	fs := vfs.NewMem()
@@ -79,6 +88,17 @@ func TestTake(t *testing.T) {
 		t.Errorf("%d, %v", n, err)
 	}
 	wants(t, a, acme, "three")
+	replace(t, a, acme, "four")
+	replace(t, a, "routes/new.yaml", "four")
+	if _, err := a.Replace(Change{File: "lists/stops.txt"}, nil, fine); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := b.TakeOnly([]string{acme, "lists/stops.txt", "accounts/none.yaml", "../escape"}); err != nil || n != 2 {
+		t.Errorf("%d, %v", n, err)
+	}
+	wants(t, b, acme, "four")
+	wants(t, b, "lists/stops.txt", "")
+	wants(t, b, "routes/new.yaml", "")
 }
 
 // What was edited by hand is given to the others, also what was removed.

@@ -84,6 +84,8 @@ type Common interface {
 	Put(...File) error
 	// Each passes all files.
 	Each(func(File) error) error
+	// Get returns a file, nil if there is none.
+	Get(name string) ([]byte, error)
 }
 
 // Open returns the directory of a path. Nothing is read or made. common is nil if this machine alone has the files.

@@ -131,10 +131,11 @@ func newMachines(t *testing.T, times clusterTimes, smsc, webhook string) *machin
 		m.events = append(m.events, dir+"/events")
 		n := &m.g.nodes[i-1]
 		n.within, n.store = within, dir+"/store"
+		_, managed := managedConfig(t)
 		if err := os.WriteFile(dir+"/prices.csv", []byte("for,price\n*,0.045001\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		n.file = process.WriteConfig(t, fmt.Sprintf(machineConfig, n.store, m.events[i-1], webhook, smsc, dir+"/prices.csv")+managedConfig(t)+
+		n.file = process.WriteConfig(t, fmt.Sprintf(machineConfig, n.store, m.events[i-1], webhook, smsc, dir+"/prices.csv")+managed+
 			m.made(name+"/pmg/cluster.yaml", "/etc/pmg/cluster/", m.setup+"/"+name+"/pmg/",
 				"\ncluster:\n", fmt.Sprintf("\ncluster:\n  lease: %s\n  dead: %s\n  keep: 2m\n", times.lease, times.dead)))
 	}

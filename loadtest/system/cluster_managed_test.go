@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"net"
 	"net/http"
@@ -36,8 +37,11 @@ func TestClusterManaged(t *testing.T) {
 	}
 	t.Logf("-cluster-seed %d", seed)
 	g := newClusterRig(t, []*natstest.Server{server}, clusterTimes{1500 * time.Millisecond, 2 * time.Second}, sink.Addr())
+	var dirs []string
 	for i := range g.nodes {
-		appendConfig(t, g.nodes[i].file, managedConfig(t))
+		dir, options := managedConfig(t)
+		appendConfig(t, g.nodes[i].file, options)
+		dirs = append(dirs, dir)
 	}
 	changes := map[string]*clusterChange{"killed": {}, "stopped": {}, "handed over": {}}
 	random := rand.New(rand.NewPCG(seed, 1))
@@ -51,6 +55,11 @@ func TestClusterManaged(t *testing.T) {
 	}
 	m.end()
 	m.compare(t, owner)
+	testutil.Eventually(t, "all nodes have the same files", func() bool {
+		g.supervise()
+		first := managedFiles(t, dirs[0])
+		return len(first) > 0 && maps.Equal(first, managedFiles(t, dirs[1])) && maps.Equal(first, managedFiles(t, dirs[2]))
+	})
 	if out, err := program(t).Run("list", "add", "-c", owner.file, "stops", "+4671"); err != nil || !strings.Contains(out, "1 added") {
 		t.Errorf("pmg list add: %v, %s", err, out)
 	}
@@ -61,16 +70,35 @@ func TestClusterManaged(t *testing.T) {
 }
 
 // managedConfig returns options of a directory of managed files and of a list.
-func managedConfig(t *testing.T) string {
+func managedConfig(t *testing.T) (managed, options string) {
 	t.Helper()
 	dir := t.TempDir()
+	managed = dir + "/managed"
 	if err := os.WriteFile(dir+"/stops.txt", []byte("# none\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Mkdir(dir+"/managed", 0o700); err != nil {
+	if err := os.Mkdir(managed, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	return fmt.Sprintf("managed: {dir: %q}\nlists: [{name: stops, file: %q}]\n", dir+"/managed", dir+"/stops.txt")
+	return managed, fmt.Sprintf("managed: {dir: %q}\nlists: [{name: stops, file: %q}]\n", managed, dir+"/stops.txt")
+}
+
+// managedFiles returns the contents of the files of accounts and of the history.
+func managedFiles(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	for _, pattern := range []string{"accounts/[a-z]*", "history/[0-9]*"} {
+		files, err := filepath.Glob(filepath.Join(dir, pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			if data, err := os.ReadFile(file); err == nil { // a file may be removed meanwhile
+				all[strings.TrimPrefix(file, dir)] = string(data)
+			}
+		}
+	}
+	return all
 }
 
 func appendConfig(t *testing.T, file, options string) {

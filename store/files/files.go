@@ -1,9 +1,11 @@
 // Package files keeps whole files in a store, so that each copy of the store has them. A file is a note that stays for good, for
 // each piece of it:
 //
+//	.files 0                                    the number of the last change
+//	.files 0 0 <number of a change>             the names of its files, a line each
 //	.files 0 <name> 0 <number of the piece>     number 0: how many pieces there are
 //
-// All pieces of a change are in one batch.
+// All notes of a change are in one batch.
 //
 // # Start reading
 //
@@ -13,8 +15,10 @@ package files
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
+	"strings"
 
 	"pmg/store"
 )
@@ -39,22 +43,82 @@ func Open(index store.Index, write func(add func(*store.Batch)) error) *Files {
 	return &Files{index, write}
 }
 
-// Put stores files, and removes those without data.
+// changesKept is how many changes Since knows.
+const changesKept = 1000
+
+// Put stores files, and removes those without data. It is called by one goroutine at a time.
 func (f *Files) Put(all ...File) error {
-	before := make([]int, len(all))
+	number, err := f.Last()
+	if err != nil {
+		return err
+	}
+	number++
+	before, names := make([]int, len(all)), []byte(nil)
 	for i, one := range all {
-		var err error
 		if before[i], err = f.pieces(one.Name); err != nil {
 			return err
 		}
+		names = append(append(names, one.Name...), '\n')
 	}
 	return f.write(func(b *store.Batch) {
-		b.Note(store.KindFile, nil, []byte{1}, store.Forever) // see Any
+		b.Note(store.KindFile, nil, binary.BigEndian.AppendUint64(nil, number), store.Forever)
+		b.Note(store.KindFile, changeKey(number), names, store.Forever)
+		if number > changesKept {
+			b.Erase(store.KindFile, changeKey(number-changesKept), store.Forever)
+		}
 		for i, one := range all {
 			add(b, one, before[i])
 		}
 	})
 }
+
+func changeKey(number uint64) []byte { return binary.BigEndian.AppendUint64([]byte{0}, number) }
+
+// Last returns the number of the last change, 0 if there was none.
+func (f *Files) Last() (uint64, error) {
+	value, ok, err := f.index.Lookup(store.KindFile, nil)
+	if err != nil || !ok {
+		return 0, err
+	}
+	if len(value) != 8 {
+		return 0, errors.New("the number of the last change of files in the store is damaged")
+	}
+	return binary.BigEndian.Uint64(value), nil
+}
+
+// Since returns the names of the files that changed after a change. known is false if not all of them are known any more.
+func (f *Files) Since(number, last uint64) (names []string, known bool, err error) {
+	if last-number > changesKept {
+		return nil, false, nil
+	}
+	for number++; number <= last; number++ {
+		value, ok, err := f.index.Lookup(store.KindFile, changeKey(number))
+		if err != nil || !ok {
+			return nil, false, err
+		}
+		names = append(names, strings.Fields(string(value))...)
+	}
+	return names, true, nil
+}
+
+// Get returns a file, nil if there is none.
+func (f *Files) Get(name string) ([]byte, error) {
+	count, ok, err := f.header(name)
+	if err != nil || !ok {
+		return nil, err
+	}
+	data := []byte{}
+	for piece := 1; piece <= count; piece++ {
+		value, ok, err := f.index.Lookup(store.KindFile, keyOf(name, piece))
+		if err != nil || !ok {
+			return nil, errors.Join(err, damaged(name))
+		}
+		data = append(data, value...)
+	}
+	return data, nil
+}
+
+func damaged(name string) error { return fmt.Errorf("the file %s in the store is damaged", name) }
 
 // add adds the change of a file to a batch. before is how many pieces the file had.
 func add(b *store.Batch, one File, before int) {
@@ -80,20 +144,20 @@ func keyOf(name string, piece int) []byte {
 
 // pieces returns how many pieces a file has.
 func (f *Files) pieces(name string) (int, error) {
-	value, ok, err := f.index.Lookup(store.KindFile, keyOf(name, 0))
-	if err != nil || !ok {
-		return 0, err
-	}
-	if len(value) != 4 {
-		return 0, fmt.Errorf("the file %s in the store is damaged", name)
-	}
-	return int(binary.BigEndian.Uint32(value)), nil
+	count, _, err := f.header(name)
+	return count, err
 }
 
-// Any reports whether files were ever put into the store.
-func (f *Files) Any() (bool, error) {
-	_, ok, err := f.index.Lookup(store.KindFile, nil)
-	return ok, err
+// header returns how many pieces a file has, and whether it exists.
+func (f *Files) header(name string) (count int, ok bool, err error) {
+	value, ok, err := f.index.Lookup(store.KindFile, keyOf(name, 0))
+	if err != nil || !ok {
+		return 0, false, err
+	}
+	if len(value) != 4 {
+		return 0, false, damaged(name)
+	}
+	return int(binary.BigEndian.Uint32(value)), true, nil
 }
 
 // Each passes all files, in the order of their names. pass may use the data only until it returns.
@@ -102,20 +166,20 @@ func (f *Files) Each(pass func(File) error) error {
 	left := 0
 	err := f.index.Notes(store.KindFile, nil, math.MaxInt, func(key, value []byte) error {
 		at := bytes.IndexByte(key, 0)
-		if at < 0 {
-			return nil // the note of Any
+		if at <= 0 {
+			return nil // of the changes
 		}
 		name, piece := string(key[:at]), key[at+1:]
 		switch {
 		case len(piece) != 4:
-			return fmt.Errorf("the file %s in the store is damaged", name)
+			return damaged(name)
 		case binary.BigEndian.Uint32(piece) == 0 && len(value) == 4 && left == 0:
 			one, left = File{name, one.Data[:0]}, int(binary.BigEndian.Uint32(value))
 		case name == one.Name && left > 0:
 			one.Data = append(one.Data, value...)
 			left--
 		default:
-			return fmt.Errorf("the file %s in the store is damaged", name)
+			return damaged(name)
 		}
 		if left == 0 {
 			if one.Data == nil {
@@ -126,7 +190,7 @@ func (f *Files) Each(pass func(File) error) error {
 		return nil
 	})
 	if err == nil && left > 0 {
-		err = fmt.Errorf("the file %s in the store is damaged", one.Name)
+		err = damaged(one.Name)
 	}
 	return err
 }

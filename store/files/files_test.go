@@ -24,8 +24,8 @@ func TestFiles(t *testing.T) {
 		add(&b)
 		return s.Commit(&b)
 	})
-	if any, err := f.Any(); any || err != nil {
-		t.Errorf("a new store has files: %v, %v", any, err)
+	if last, err := f.Last(); last != 0 || err != nil {
+		t.Errorf("a new store has files: %d, %v", last, err)
 	}
 	r, want := rand.New(rand.NewPCG(1, 2)), map[string]string{}
 	for range 60 {
@@ -44,9 +44,29 @@ func TestFiles(t *testing.T) {
 		if has := got(t, f); !maps.Equal(has, want) {
 			t.Fatalf("%d files, want %d", len(has), len(want))
 		}
+		last, err := f.Last()
+		if err != nil {
+			t.Fatal(err)
+		}
+		names, known, err := f.Since(last-1, last)
+		if err != nil || !known || len(names) != len(all) {
+			t.Fatalf("change %d is of %q: %t, %v", last, names, known, err)
+		}
+		for _, one := range all {
+			if data, err := f.Get(one.Name); err != nil || !bytes.Equal(data, one.Data) || (data == nil) != (one.Data == nil) {
+				t.Fatalf("%s has %d octets, want %d: %v", one.Name, len(data), len(one.Data), err)
+			}
+		}
 	}
-	if any, err := f.Any(); !any || err != nil {
-		t.Errorf("there are files: %v, %v", any, err)
+	last, err := f.Last()
+	if last != 60 || err != nil {
+		t.Errorf("%d changes, %v", last, err)
+	}
+	if _, known, err := f.Since(0, changesKept+1); known || err != nil {
+		t.Errorf("changes of long ago are known, or %v", err)
+	}
+	if _, known, err := f.Since(last, last+1); known || err != nil {
+		t.Errorf("a change that was not made is known, or %v", err)
 	}
 	if err := s.Close(); err != nil {
 		t.Fatal(err)

@@ -1,32 +1,15 @@
 package member
 
 import (
+	"context"
 	"fmt"
+	"time"
 
 	"pmg/config"
 	"pmg/config/managed"
 	"pmg/store"
 	"pmg/store/files"
 )
-
-// TakeFiles makes this node's managed.dir equal to what the nodes have in common, before the gateway starts. The first owner of a
-// cluster stores what its directory has.
-func (m *Member) TakeFiles(cfg *config.Config) error {
-	if cfg.Managed.Dir == "" {
-		return nil
-	}
-	changed, given, err := takeFiles(cfg.Managed.Dir, m.node.Store())
-	if err != nil {
-		err = fmt.Errorf("cannot make managed.dir equal to that of the other nodes: %w", err)
-		m.closeUnused(err)
-		return err
-	}
-	if changed > 0 {
-		m.log.Info().Int("files", changed).Bool("first", given).
-			Msg("managed.dir has what the nodes have in common; replaced files stay beside it, ending with .before")
-	}
-	return nil
-}
 
 // A common is the files in a store as those of managed.dir.
 type common struct{ in *files.Files }
@@ -51,26 +34,103 @@ func (c common) Each(pass func(managed.File) error) error {
 	return c.in.Each(func(f files.File) error { return pass(managed.File(f)) })
 }
 
-// takeFiles makes a directory equal to the files in a store, or the store to those of the directory if it never had any.
-func takeFiles(dir string, s store.Store) (changed int, given bool, err error) {
-	f := files.Open(s, func(add func(*store.Batch)) error {
+// Get implements managed.Common.
+func (c common) Get(name string) ([]byte, error) { return c.in.Get(name) }
+
+// TakeFiles makes this node's managed.dir equal to what the nodes have in common, before the gateway starts. The first owner of a
+// cluster stores what its directory has.
+func (m *Member) TakeFiles(cfg *config.Config) error {
+	if cfg.Managed.Dir == "" {
+		return nil
+	}
+	t := taker{dir: cfg.Managed.Dir, store: m.node.Store(), gives: true}
+	done := make(chan error, 1)
+	go func() { done <- t.take() }() // which may wait for the servers
+	var err error
+	select {
+	case err = <-done:
+	case <-m.node.Done():
+		err = m.node.Err()
+	}
+	if err != nil {
+		err = fmt.Errorf("cannot make managed.dir equal to that of the other nodes: %w", err)
+		m.closeUnused(err)
+		return err
+	}
+	if t.changed > 0 {
+		m.log.Info().Int("files", t.changed).
+			Msg("managed.dir has what the nodes have in common; replaced files stay beside it, ending with .before")
+	}
+	return nil
+}
+
+// A taker makes a directory equal to the files in a store.
+type taker struct {
+	dir     string
+	store   store.Store
+	gives   bool   // if the store never had files, it gets those of the directory
+	last    uint64 // the last change that the directory has; 0: not known
+	changed int
+}
+
+// take makes the directory equal to the files in the store.
+func (t *taker) take() error {
+	f := files.Open(t.store, func(add func(*store.Batch)) error {
 		var b store.Batch
 		add(&b)
-		return s.Commit(&b)
+		return t.store.Commit(&b)
 	})
-	d := managed.Open(dir, common{f})
+	last, err := f.Last()
+	if err != nil || last == t.last && !t.gives {
+		return err
+	}
+	d := managed.Open(t.dir, common{f})
 	lock, err := d.Lock()
 	if err != nil {
-		return 0, false, err
+		return err
 	}
 	defer lock.Close()
-	any, err := f.Any()
+	names, known, err := []string(nil), false, error(nil)
+	if t.last > 0 && t.last < last {
+		names, known, err = f.Since(t.last, last)
+	}
 	switch {
 	case err != nil:
-	case any:
-		changed, err = d.Take()
-	default:
-		changed, err = d.Give()
+		return err
+	case known:
+		t.changed, err = d.TakeOnly(names)
+	case last > 0:
+		t.changed, err = d.Take()
+	case t.gives:
+		t.changed, err = d.Give()
 	}
-	return changed, !any, err
+	if err == nil {
+		t.last = last
+	}
+	return err
+}
+
+// follow makes managed.dir equal to what the nodes have in common while this node stands by, until ctx ends. So the node can be
+// started again with what the other nodes have.
+func (w *Standby) follow(ctx context.Context, dir string) {
+	every := time.NewTicker(time.Second)
+	defer every.Stop()
+	var t *taker
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-every.C:
+		}
+		n := w.node.Load()
+		if n == nil || !n.HasRead() {
+			continue
+		}
+		if t == nil {
+			t = &taker{dir: dir, store: n.Store()}
+		}
+		if err := t.take(); err != nil {
+			w.Log.Error().Err(err).Msg("cannot make managed.dir equal to that of the other nodes")
+		}
+	}
 }

@@ -66,7 +66,12 @@ func (w *Standby) Wait() (*Member, error) {
 	obeys := make(chan struct{})
 	var obeying sync.WaitGroup
 	obeying.Go(func() { w.obey(obeys, cancel) })
+	following, unfollow := context.WithCancel(ctx)
+	if dir := w.Config.Managed.Dir; dir != "" {
+		obeying.Go(func() { w.follow(following, dir) })
+	}
 	m, err := w.takeOver(ctx, cancel)
+	unfollow()
 	close(obeys)
 	obeying.Wait() // no signal is lost
 	if why := context.Cause(ctx); why != nil {
