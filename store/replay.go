@@ -58,6 +58,9 @@ func (s *durable) replay() error {
 		}
 		return nil
 	})
+	if err == nil {
+		s.summary.endReplay() // also if a disk has lost records that were synced
+	}
 	return s.damaged(err, from)
 }
 

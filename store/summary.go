@@ -34,6 +34,13 @@ func (s *summary) isBehind() bool {
 	return s.place < s.marks.applied
 }
 
+// endReplay records that nothing more is replayed.
+func (s *summary) endReplay() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.place = max(s.place, s.marks.applied)
+}
+
 // lastEvent returns the number of the last event that was committed.
 func (s *summary) lastEvent() uint64 {
 	s.mu.Lock()

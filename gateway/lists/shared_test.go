@@ -87,8 +87,15 @@ func TestShared(t *testing.T) {
 	b.Refresh(time.Now().UnixNano())
 	k.Batches.Close()
 
+	change(elsewhere(a), true, "46730") // as if a had been killed before it was stored
+	k = open(b)
+	if n, err := b.Change("optouts", false, "46730"); n != 0 || err != nil {
+		t.Errorf("46730 was on the list of b: %d, %v", n, err)
+	}
+	k.Batches.Close()
+
 	k = open(a)
 	defer k.Batches.Close()
-	now["46710"], now["46702"] = false, false // 46702 is in the file of b alone
+	now["46710"], now["46702"], now["46730"] = false, false, false // 46702 is in the file of b alone
 	wants(a, now)
 }

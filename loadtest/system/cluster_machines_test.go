@@ -35,7 +35,7 @@ limits: {drain_timeout: 5s}
 prices: [{name: standard, currency: EUR, file: %[5]q}]
 accounts:
   - {system_id: one, password: secret, block: [stops]}
-  - {system_id: two, password: secret, prices: standard, balance: {mode: prepaid}}
+  - {system_id: two, password: secret, prices: standard, balance: {mode: postpaid, limit: "1000000"}}
   - {system_id: load, password: secret, webhook: %[3]q}
 connectors:
   - {name: clients, direction: in, address: "0.0.0.0:2775", window: 100}

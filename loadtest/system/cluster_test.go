@@ -61,6 +61,7 @@ type clusterTimes struct{ lease, dead time.Duration }
 
 func newClusterRig(t *testing.T, servers []*natstest.Server, times clusterTimes, smsc string) *clusterRig {
 	g := &clusterRig{t: t}
+	program(t) // is built first, however long that takes
 	for i := range g.nodes {
 		n := &g.nodes[i]
 		n.address, n.store = testutil.FreeAddress(t), t.TempDir()+"/store"

@@ -232,9 +232,13 @@ func (c *changes) write(sign byte, all []entry, tell bool, needed func(*entry) b
 	var lines []byte
 	told := len(c.fresh)
 	for i := range all {
-		if e := &all[i]; needed(e) {
+		e := &all[i]
+		switch {
+		case needed(e):
 			lines = append(e.appendTo(append(lines, sign)), '\n')
 			n++
+		case tell && c.shared: // other nodes may have it otherwise
+			c.fresh = append(c.fresh, Change{string(e.appendTo(nil)), sign == '+'})
 		}
 	}
 	if n == 0 {
