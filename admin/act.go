@@ -71,7 +71,7 @@ func Lists() []List {
 		{"credit", "the money of accounts, or of ?account=", showCredit},
 		{"credit/history", "the payments of ?account=", creditHistory},
 		{"forgetting", "whether a request to forget numbers is under way", showForgetting},
-		{"lists/test", "which lists have ?number=", testLists},
+		{"listed", "the names of the lists that have ?number=", showListed},
 		{"queue", "messages in the store", (*Server).queue},
 		{"queue/sums", "counts of waiting messages, by peer and origin", (*Server).sums},
 		{"messages", "the fates of the messages that ?q= selects: a number, an id, a reference", (*Server).messages},

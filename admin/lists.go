@@ -11,6 +11,7 @@ import (
 	"pmg/gateway/lists"
 	"pmg/internal/figuretext"
 	"pmg/sms"
+	"pmg/sms/numbers"
 )
 
 // Networks are the networks of messages.
@@ -136,18 +137,21 @@ func changeList(on bool) func(*Server, *http.Request) (any, error) {
 			return nil, refuse(http.StatusBadRequest, fmt.Sprintf("cannot change a list: give 1 to %d numbers", mostNumbers))
 		}
 		n, err := s.view.gateway.Lists.Change(name, on, all...)
+		var bad numbers.BadEntry
 		switch {
 		case errors.Is(err, lists.ErrNoList):
 			return nil, refuse(http.StatusNotFound, "cannot change list "+name+": "+err.Error())
-		case err != nil:
+		case errors.As(err, &bad):
 			return nil, refuse(http.StatusUnprocessableEntity, err.Error())
+		case err != nil:
+			return nil, refuse(http.StatusInternalServerError, err.Error())
 		}
 		return ChangedList{n}, nil
 	}
 }
 
-// testLists shows the names of the lists that have ?number=.
-func testLists(s *Server, w http.ResponseWriter, r *http.Request) {
+// showListed shows the names of the lists that have ?number=.
+func showListed(s *Server, w http.ResponseWriter, r *http.Request) {
 	names := s.view.gateway.Lists.With([]string{r.FormValue("number")})
 	if names == nil {
 		names = []string{}

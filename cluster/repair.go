@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"pmg/cluster/cells"
+	"pmg/cluster/report"
 	"pmg/store"
 	"pmg/store/journal"
 	"pmg/store/journal/nats"
@@ -90,8 +91,8 @@ func stopped(ctx context.Context, b *cells.Bucket) ([]State, error) {
 	all := states(values)
 	for _, s := range all {
 		if now := time.Now(); !s.IsSilent(now) {
-			return nil, fmt.Errorf("node %s said %s ago that it runs: stop all nodes, and ask again a quarter of a minute later",
-				s.Node, now.Sub(s.At).Round(time.Second))
+			return nil, fmt.Errorf("node %s said %s ago that it runs: stop all nodes, and try again %s later",
+				s.Node, now.Sub(s.At).Round(time.Second), report.SilentFor)
 		}
 	}
 	return all, nil

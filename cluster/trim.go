@@ -14,7 +14,7 @@ import (
 // need immediately, because the stream may be full, and later records after the delay.
 type trimmer struct {
 	keep    time.Duration
-	alone   bool // this node was the only one that is known
+	alone   bool // at the last call no other node was known
 	seen    map[string]sighting
 	samples []sample // sorted by time, the oldest first
 	done    uint64

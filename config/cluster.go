@@ -104,28 +104,26 @@ func checkCluster(d *decoder, c *Config) {
 	}
 }
 
+// those returns copies of the elements for which is returns true, nil if there are none.
+func those[T any](all []T, is func(*T) bool) (some []T) {
+	for i := range all {
+		if is(&all[i]) {
+			some = append(some, all[i])
+		}
+	}
+	return some
+}
+
 // leaveOutManaged removes from a copy of the configuration what managed files define.
 func (c *Config) leaveOutManaged(of *Config) {
 	if c.Managed.Dir == "" {
 		return
 	}
 	of.Managed.Dir = "." // all nodes have one, or none
-	of.Accounts, of.Lists, of.Prices, of.Routes = nil, nil, nil, nil
-	for _, a := range c.Accounts {
-		if c.Defined(managed.Accounts, a.SystemID) != "" {
-			of.Accounts = append(of.Accounts, a)
-		}
-	}
-	for _, l := range c.Lists {
-		if c.Defined(managed.Lists, l.Name) != "" {
-			of.Lists = append(of.Lists, l)
-		}
-	}
-	for _, p := range c.Prices {
-		if c.Defined(managed.Prices, p.Name) != "" {
-			of.Prices = append(of.Prices, p)
-		}
-	}
+	of.Accounts = those(c.Accounts, func(a *Account) bool { return c.Defined(managed.Accounts, a.SystemID) != "" })
+	of.Lists = those(c.Lists, func(l *List) bool { return c.Defined(managed.Lists, l.Name) != "" })
+	of.Prices = those(c.Prices, func(p *Prices) bool { return c.Defined(managed.Prices, p.Name) != "" })
+	of.Routes = nil
 	for i, r := range c.Routes {
 		if c.lines.routes[i] > 0 {
 			of.Routes = append(of.Routes, r)

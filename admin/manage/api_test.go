@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -483,4 +484,14 @@ func TestContract(t *testing.T) {
 	}
 	r := start(t, yaml)
 	r.askAs("pmg_look", "GET /openapi.json", "", 200, `"openapi": "3.1.0"`)
+}
+
+// No list of operators hides an object: its path would be that of an object with this name.
+func TestNoListHidesAnObject(t *testing.T) {
+	t.Parallel()
+	for _, l := range admin.Lists() {
+		if kind, _, below := strings.Cut(l.Name, "/"); below && slices.Contains(managed.Kinds(), kind) {
+			t.Errorf("GET %s hides what is managed under this name", l.Name)
+		}
+	}
 }

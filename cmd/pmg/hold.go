@@ -10,6 +10,7 @@ import (
 
 	"pmg/admin"
 	"pmg/cmd/pmg/ask"
+	"pmg/internal/console"
 	"pmg/internal/timetext"
 )
 
@@ -106,7 +107,7 @@ func newOrderCommand(
 		if err := askAdmin(cmd.Context(), &o.Gateway, http.MethodPost, path+"?"+query.Encode(), c); err != nil {
 			return err
 		}
-		fmt.Fprintln(cmd.OutOrStdout(), say(c, printable(c.Connector)))
+		fmt.Fprintln(cmd.OutOrStdout(), say(c, console.Escaped(c.Connector)))
 		return nil
 	}
 	o.flags(cmd)

@@ -10,6 +10,7 @@ import (
 
 	"pmg/admin"
 	"pmg/cmd/pmg/ask"
+	"pmg/internal/console"
 )
 
 // sessionName matches the name of a session: connector/number.
@@ -45,7 +46,7 @@ account and reload. A session to an SMSC is connected again.`,
 				return err
 			}
 			for _, name := range done.Sessions {
-				fmt.Fprintf(cmd.OutOrStdout(), "session %s is being logged out\n", printable(name))
+				fmt.Fprintf(cmd.OutOrStdout(), "session %s is being logged out\n", console.Escaped(name))
 			}
 			return nil
 		},

@@ -129,7 +129,7 @@ func webhooksProgram() webhooks.Program {
 				if err := o.find(cmd); err != nil {
 					return err
 				}
-				return askAdminFor(cmd.Context(), webhookTimeout, &o.Gateway, method, path, v)
+				return o.JSON(cmd.Context(), webhookTimeout, method, path, v)
 			}
 		},
 		JSON:  writeJSON,
@@ -165,7 +165,7 @@ func forgetProgram() files.ForgetProgram {
 // findForgetting returns a function that sends requests to the gateway, or the configuration if the gateway does not run.
 func findForgetting(cmd *cobra.Command, o *statusOptions) (files.Ask, *config.Config, error) {
 	ask := func(ctx context.Context, method, path string, v any) error {
-		return askAdminFor(ctx, forgetTimeout, &o.Gateway, method, path, v)
+		return o.JSON(ctx, forgetTimeout, method, path, v)
 	}
 	if o.Address != "" {
 		return ask, nil, nil

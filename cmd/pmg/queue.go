@@ -266,7 +266,7 @@ func runQueueChange(cmd *cobra.Command, o *queueOptions, source runningStore, ch
 				case change.DryRun:
 					t.addMessage(m)
 				case m.Result != queueVerbs()[change.What]:
-					fmt.Fprintf(out, "%s: %s\n", printable(m.ID), printable(m.Result))
+					fmt.Fprintf(out, "%s: %s\n", console.Escaped(m.ID), console.Escaped(m.Result))
 				}
 			}
 			if now := time.Now(); now.Sub(said) > progressEvery {

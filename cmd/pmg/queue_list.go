@@ -168,7 +168,7 @@ func waitsFor(connector, receiver string) string {
 func writeMessage(out io.Writer, m *operate.StoredMessage) {
 	line := func(name, value string) {
 		if value != "" {
-			fmt.Fprintf(out, "%-13s %s\n", name, printable(value))
+			fmt.Fprintf(out, "%-13s %s\n", name, console.Escaped(value))
 		}
 	}
 	at := func(t *time.Time) string {
@@ -200,6 +200,6 @@ func writeMessage(out io.Writer, m *operate.StoredMessage) {
 	line("delivery", m.Delivery)
 	line("octets", count(int64(m.Octets)))
 	if m.Text != nil {
-		fmt.Fprintf(out, "%-13s %s\n", "text", printable(*m.Text))
+		fmt.Fprintf(out, "%-13s %s\n", "text", console.Escaped(*m.Text))
 	}
 }

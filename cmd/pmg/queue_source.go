@@ -196,8 +196,8 @@ func (s runningStore) change(ctx context.Context, q admin.QueueQuery, c operate.
 
 func (s runningStore) backup(ctx context.Context, to string) (string, error) {
 	var done admin.BackedUp
-	err := askAdminFor(
-		ctx, backupTimeout, s.gateway, http.MethodPost, admin.Base+"/store/backup?"+url.Values{"name": {to}}.Encode(), &done,
+	err := s.gateway.JSON(
+		ctx, backupTimeout, http.MethodPost, admin.Base+"/store/backup?"+url.Values{"name": {to}}.Encode(), &done,
 	)
 	return done.Directory, err
 }

@@ -153,7 +153,7 @@ func (s *server) carryOut(file string, r reloadRequest) (a reloadAnswer) {
 	}
 	cfg := s.gateway.Node.Config()
 	e := editor.Editor{
-		Dir: managed.Open(cfg.Managed.Dir, s.common()), Running: s.gateway.Node.Config,
+		Dir: managed.Open(cfg.Managed.Dir, s.sharedFiles()), Running: s.gateway.Node.Config,
 		Load: func(instead map[string][]byte) (*config.Config, error) {
 			return s.files.load(io.Discard, file, instead)
 		},

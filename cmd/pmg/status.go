@@ -133,10 +133,8 @@ func writeStatus(out io.Writer, o statusOptions, before, s *admin.Status) error 
 	return err
 }
 
-// Limits of the time of a gateway's answer, and of the reason in it.
-const (
-	statusTimeout = 10 * time.Second
-)
+// statusTimeout is how long a gateway may take for an answer that it has in memory.
+const statusTimeout = 10 * time.Second
 
 func askStatus(ctx context.Context, o statusOptions) (*admin.Status, error) {
 	path := admin.Base + "/status"
@@ -149,10 +147,5 @@ func askStatus(ctx context.Context, o statusOptions) (*admin.Status, error) {
 
 // askAdmin sends a request to a gateway and reads its answer into v.
 func askAdmin(ctx context.Context, g *ask.Gateway, method, path string, v any) error {
-	return askAdminFor(ctx, statusTimeout, g, method, path, v)
-}
-
-// askAdminFor sends a request that may take longer to a gateway.
-func askAdminFor(ctx context.Context, timeout time.Duration, g *ask.Gateway, method, path string, v any) error {
-	return g.JSON(ctx, timeout, method, path, v)
+	return g.JSON(ctx, statusTimeout, method, path, v)
 }

@@ -23,21 +23,21 @@ type statusView struct{ accounts, networks, stages bool }
 
 // statusText returns a gateway's status s as tables. If the status before is of the same process,
 // the tables have rates since then. Strings of the answer are passed through
-// printable, because the server may not be a gateway.
+// console.Escaped, because the server may not be a gateway.
 func statusText(before, s *admin.Status, show statusView) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "pmg %s, up %s, ", printable(s.Version), figuretext.Age(s.Time.Sub(s.Started).Seconds()))
+	fmt.Fprintf(&b, "pmg %s, up %s, ", console.Escaped(s.Version), figuretext.Age(s.Time.Sub(s.Started).Seconds()))
 	if len(s.NotReady) == 0 {
 		b.WriteString("ready")
 	} else {
-		fmt.Fprintf(&b, "not ready: %s", printable(strings.Join(s.NotReady, "; ")))
+		fmt.Fprintf(&b, "not ready: %s", console.Escaped(strings.Join(s.NotReady, "; ")))
 	}
 	if len(s.NotReady)+len(s.Problems) == 0 {
 		b.WriteString(", no problems")
 	}
 	b.WriteString("\n")
 	for _, problem := range s.Problems {
-		fmt.Fprintf(&b, "problem: %s\n", printable(problem))
+		fmt.Fprintf(&b, "problem: %s\n", console.Escaped(problem))
 	}
 	writeWaiting(&b, s)
 	writeReceipts(&b, s)
@@ -114,7 +114,7 @@ func writeForms(b *strings.Builder, operators []admin.Operator) {
 	var others []string
 	for _, o := range operators {
 		if o.ReceiptIDs != admin.SameIDs && o.ReceiptIDs != admin.NotKnown {
-			others = append(others, printable(o.Name)+" "+printable(o.ReceiptIDs))
+			others = append(others, console.Escaped(o.Name)+" "+console.Escaped(o.ReceiptIDs))
 		}
 	}
 	if len(others) > 0 {
@@ -127,7 +127,9 @@ func writeStore(b *strings.Builder, s *admin.Store) {
 	if s == nil {
 		return
 	}
-	fmt.Fprintf(b, "store %s: %s messages, %s", printable(s.Engine), figuretext.Number(s.Messages), figuretext.Octets(s.Octets))
+	fmt.Fprintf(
+		b, "store %s: %s messages, %s", console.Escaped(s.Engine), figuretext.Number(s.Messages), figuretext.Octets(s.Octets),
+	)
 	if s.Commits > 0 {
 		fmt.Fprintf(
 			b, "; %s commits, mean %s, longest %s", figuretext.Number(s.Commits),
@@ -146,7 +148,7 @@ func writeStore(b *strings.Builder, s *admin.Store) {
 	}
 	for _, wrong := range []string{s.Refuses, s.Problem} {
 		if wrong != "" {
-			fmt.Fprintf(b, "store %s: %s\n", printable(s.Engine), printable(wrong))
+			fmt.Fprintf(b, "store %s: %s\n", console.Escaped(s.Engine), console.Escaped(wrong))
 		}
 	}
 }
@@ -193,7 +195,7 @@ func writeRare(b *strings.Builder, s *admin.Status) {
 	for _, c := range s.Connectors {
 		if c.Protocol == "test" {
 			any = true
-			fmt.Fprintf(b, "%s: a test connector: its messages do not leave\n", printable(c.Name))
+			fmt.Fprintf(b, "%s: a test connector: its messages do not leave\n", console.Escaped(c.Name))
 		}
 		var line strings.Builder
 		writeCounts(
@@ -205,7 +207,7 @@ func writeRare(b *strings.Builder, s *admin.Status) {
 		)
 		if line.Len() > 0 {
 			any = true
-			fmt.Fprintf(b, "%s: %s\n", printable(c.Name), line.String())
+			fmt.Fprintf(b, "%s: %s\n", console.Escaped(c.Name), line.String())
 		}
 	}
 	if any {
@@ -252,7 +254,7 @@ func pluginTable(s *admin.Status) *table {
 		p := &s.Plugins[i]
 		why := ""
 		if p.Resting {
-			why = "rests: " + printable(p.LastError)
+			why = "rests: " + console.Escaped(p.LastError)
 		}
 		cells := append([]string{p.Name}, admin.Cells(*p)...)
 		t.add(append(cells, p.Work.MeanText(), p.Work.P99Text(), p.Wait.P99Text(), why)...)
@@ -358,7 +360,7 @@ func newTable(left int, head ...string) *table {
 
 func (t *table) add(cells ...string) {
 	for i := range cells {
-		cells[i] = printable(cells[i])
+		cells[i] = console.Escaped(cells[i])
 	}
 	t.rows = append(t.rows, cells)
 }
@@ -410,9 +412,6 @@ func tableText(t *table) string {
 	return b.String()
 }
 
-// printable makes a text safe for the terminal.
-func printable(s string) string { return console.Escaped(s) }
-
 // writeJSON writes a value as a line of JSON.
 func writeJSON(out io.Writer, v any) error {
 	b, err := json.Marshal(v)
@@ -423,7 +422,7 @@ func writeJSON(out io.Writer, v any) error {
 	return err
 }
 
-// printableJSON does the same as printable for JSON, in which such characters occur in strings
+// printableJSON does the same as console.Escaped for JSON, in which such characters occur in strings
 // only. encoding/json escapes control characters below a space itself.
 func printableJSON(b []byte) []byte {
 	var safe []byte

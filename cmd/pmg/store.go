@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"pmg/cmd/pmg/ask"
+	"pmg/internal/console"
 	"pmg/sms"
 	"pmg/store"
 )
@@ -67,7 +68,7 @@ func writeReport(out io.Writer, dir string, r *store.Report) {
 		fmt.Fprintf(out, "messages from %s to %s\n", sms.FormatID(r.First), sms.FormatID(r.Last))
 	}
 	for _, fault := range r.Faults {
-		fmt.Fprintf(out, "cannot read %s\n", printable(fault))
+		fmt.Fprintf(out, "cannot read %s\n", console.Escaped(fault))
 	}
 }
 

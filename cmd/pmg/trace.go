@@ -159,7 +159,7 @@ func (o *traceOptions) print(w io.Writer, found *story.Found, fates []string, wh
 		out.WriteByte('\n')
 	}
 	for _, fate := range fates {
-		fmt.Fprintln(out, printable(fate))
+		fmt.Fprintln(out, console.Escaped(fate))
 	}
 	switch {
 	case found.Cut && what == "":

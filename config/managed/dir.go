@@ -69,7 +69,7 @@ type Dir struct {
 	path   string
 	fs     vfs.FS
 	now    func() time.Time
-	common Common
+	shared Shared
 }
 
 // A File is a file of the directory or of its history. Data is nil if the file is to be removed.
@@ -78,8 +78,8 @@ type File struct {
 	Data []byte
 }
 
-// A Common has the files that several machines have in common: each machine's directory is a copy of it.
-type Common interface {
+// Shared is the files that several machines share: the directory of each machine is a copy of them.
+type Shared interface {
 	// Put stores files, and removes those without data. It returns when the other machines will have them.
 	Put(...File) error
 	// Each passes all files.
@@ -88,12 +88,12 @@ type Common interface {
 	Get(name string) ([]byte, error)
 }
 
-// Open returns the directory of a path. Nothing is read or made. common is nil if this machine alone has the files.
-func Open(path string, common Common) *Dir { return OpenOn(vfs.Default, path, time.Now, common) }
+// Open returns the directory of a path. Nothing is read or made. shared is nil if this machine alone has the files.
+func Open(path string, shared Shared) *Dir { return OpenOn(vfs.Default, path, time.Now, shared) }
 
 // OpenOn opens a directory on any file system, with any clock.
-func OpenOn(fs vfs.FS, path string, now func() time.Time, common Common) *Dir {
-	return &Dir{path, fs, now, common}
+func OpenOn(fs vfs.FS, path string, now func() time.Time, shared Shared) *Dir {
+	return &Dir{path, fs, now, shared}
 }
 
 // WillBeMade reports whether a directory is missing and the first change will create it: the parent directory
@@ -206,12 +206,12 @@ func (d *Dir) Replace(c Change, data []byte, use func() error) (Change, error) {
 	return c, nil
 }
 
-// share stores a change in what machines have in common, and then calls use. If use fails, the change is taken back there.
+// share stores a change for the other machines, and then calls use. If use fails, the change is taken back there.
 func (d *Dir) share(c Change, recorded File, data []byte, use func() error) error {
-	if d.common == nil {
+	if d.shared == nil {
 		return use()
 	}
-	err := d.common.Put(File{Name: c.File, Data: data}, recorded)
+	err := d.shared.Put(File{Name: c.File, Data: data}, recorded)
 	if err == nil {
 		if err = use(); err == nil {
 			return nil
@@ -219,7 +219,7 @@ func (d *Dir) share(c Change, recorded File, data []byte, use func() error) erro
 	} else {
 		err = fmt.Errorf("cannot store %s for the other nodes: %w", c.File, err)
 	}
-	back := d.common.Put(File{Name: c.File, Data: c.Before}, File{Name: recorded.Name})
+	back := d.shared.Put(File{Name: c.File, Data: c.Before}, File{Name: recorded.Name})
 	return errors.Join(err, back)
 }
 

@@ -123,8 +123,8 @@ func (d *Dir) trim() {
 	if len(kept) > MostChanges || octets > MostOctets {
 		d.makeRoom(kept, octets, forget)
 	}
-	if d.common != nil && len(gone) > 0 {
-		_ = d.common.Put(gone...) // what stays is removed later
+	if d.shared != nil && len(gone) > 0 {
+		_ = d.shared.Put(gone...) // what stays is removed later
 	}
 }
 

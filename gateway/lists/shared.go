@@ -132,7 +132,8 @@ func (l *Lists) exchange(one *list) error {
 	}
 	l.note(one.name, some)
 	if taken > 0 {
-		l.node.Log.Info().Str("list", one.name).Int("changes", taken).Msg("list has the changes of the other nodes")
+		l.node.Log.Info().Str("list", one.name).Int("numbers", taken).
+			Msg("numbers that other nodes have added to the list or removed are taken over")
 	}
 	return nil
 }

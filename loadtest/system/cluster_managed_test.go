@@ -63,7 +63,7 @@ func TestClusterManaged(t *testing.T) {
 	if out, err := program(t).Run("list", "add", "-c", owner.file, "stops", "+4671"); err != nil || !strings.Contains(out, "1 added") {
 		t.Errorf("pmg list add: %v, %s", err, out)
 	}
-	if code, text := ask(owner.store, "GET", "lists/test?number=4671", ""); !strings.Contains(text, "stops") {
+	if code, text := ask(owner.store, "GET", "listed?number=4671", ""); !strings.Contains(text, "stops") {
 		t.Errorf("what a command has added: %d, %s", code, text)
 	}
 	g.wants("3 copies have the same", "check")
@@ -211,7 +211,7 @@ func (o *office) compare(t *testing.T, owner *clusterNode) {
 	for what, want := range o.wanted {
 		path := "accounts/" + what
 		if what[0] == '4' {
-			path = "lists/test?number=" + what
+			path = "listed?number=" + what
 		}
 		code, text := 0, ""
 		testutil.Eventually(t, "the owner's operators are answered", func() bool {

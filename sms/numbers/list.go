@@ -69,12 +69,9 @@ func (l *List) Take(all []Change) (n int, err error) {
 			if c.On != (sign == '+') {
 				continue
 			}
-			e, err := parse([]byte(c.Entry), new([maxName]byte))
-			if err == nil && e.prefix {
-				err = errPrefix
-			}
+			e, err := l.entryOf(c.Entry)
 			if err != nil {
-				return n, fmt.Errorf("cannot change list %s: %.40q: %w", l.Path(), c.Entry, err)
+				return n, err
 			}
 			entries = append(entries, e)
 		}
@@ -159,12 +156,9 @@ func (l *List) Remove(addresses ...string) (int, error) { return l.change('-', a
 func (l *List) change(sign byte, addresses []string) (int, error) {
 	all, again := make([]entry, 0, len(addresses)), map[string]bool{}
 	for _, text := range addresses {
-		e, err := parse(bytes.TrimSpace([]byte(text)), new([maxName]byte))
-		if err == nil && e.prefix {
-			err = errPrefix
-		}
+		e, err := l.entryOf(text)
 		if err != nil {
-			return 0, fmt.Errorf("cannot change list %s: %.40q: %w", l.Path(), text, err)
+			return 0, err
 		}
 		if key := string(e.appendTo(nil)); !again[key] {
 			again[key] = true
@@ -182,6 +176,21 @@ func (l *List) change(sign byte, addresses []string) (int, error) {
 		return 0, fmt.Errorf("cannot change list %s: %w", l.Path(), err)
 	}
 	return n, nil
+}
+
+// A BadEntry is the error of a text that cannot be added to a list, nor removed.
+type BadEntry struct{ error }
+
+// entryOf returns the entry that is to be added to the list or removed.
+func (l *List) entryOf(text string) (entry, error) {
+	e, err := parse(bytes.TrimSpace([]byte(text)), new([maxName]byte))
+	if err == nil && e.prefix {
+		err = errPrefix
+	}
+	if err != nil {
+		return entry{}, fmt.Errorf("cannot change list %s: %.40q: %w", l.Path(), text, BadEntry{err})
+	}
+	return e, nil
 }
 
 // errPrefix is the error of a prefix in the journal.

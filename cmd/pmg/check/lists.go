@@ -192,7 +192,7 @@ type asked struct {
 func (l asked) has(address string) (bool, error) {
 	var on struct{ Lists []string }
 	query := url.Values{"number": {address}}
-	err := l.gateway.JSON(l.ctx, askTimeout, http.MethodGet, admin.Base+"/lists/test?"+query.Encode(), &on)
+	err := l.gateway.JSON(l.ctx, askTimeout, http.MethodGet, admin.Base+"/listed?"+query.Encode(), &on)
 	return slices.Contains(on.Lists, l.name), err
 }
 

@@ -19,9 +19,9 @@ func repairCommand(load ask.Load) *cobra.Command {
 	var yes bool
 	cmd := &cobra.Command{
 		Use:   "repair",
-		Short: "Make a new stream of this node's store, when that of the journal is damaged",
+		Short: "Make a new stream from this node's store, when the stream is damaged",
 		Long: `For a stream that has lost records, or has one that no node can read: the nodes say so and stop.
-Stop all nodes, and wait for a quarter of a minute. The command says what is wrong, and how far each
+Stop all nodes, and wait for 15 seconds. The command says what is wrong, and how far each
 node had read, and changes nothing. With --yes it reads what the stream still has into store.dir,
 removes the stream, and makes a new one of this store, as pmg cluster adopt does. The store stays as
 store.dir with .before-repair behind it. The other nodes then start with an empty store.dir.

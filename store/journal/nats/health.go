@@ -67,7 +67,7 @@ func Unhealthy(ctx context.Context, o Options) (all []string, err error) {
 	}
 	err = ask(ctx, o, askHealth, func(b []byte) bool {
 		all = append(all, unhealthy(b)...)
-		return false // how many servers there are is not known
+		return false // nobody knows how many servers will answer
 	})
 	slices.Sort(all)
 	return all, err

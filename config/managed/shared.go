@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// Take makes the directory equal to what machines have in common. What is replaced stays in a file with a dot in front of its
+// Take makes the directory equal to the shared files. What is replaced stays in a file with a dot in front of its
 // name and .before behind it. It returns how many files have changed. The caller holds the lock.
 func (d *Dir) Take() (changed int, err error) {
 	seen := map[string]bool{}
-	err = d.common.Each(func(f File) error {
+	err = d.shared.Each(func(f File) error {
 		seen[f.Name] = true
 		return d.take(f, &changed)
 	})
@@ -33,7 +33,7 @@ func (d *Dir) Take() (changed int, err error) {
 // TakeOnly does the same for some files.
 func (d *Dir) TakeOnly(names []string) (changed int, err error) {
 	for _, name := range names {
-		data, err := d.common.Get(name)
+		data, err := d.shared.Get(name)
 		if err == nil {
 			err = d.take(File{name, data}, &changed)
 		}
@@ -67,41 +67,41 @@ func (d *Dir) syncAll() error {
 	return nil
 }
 
-// Give stores what differs from what machines have in common, such as files that were edited by hand. It returns how many files
-// these are. The caller holds the lock.
+// Give stores the files that differ from the shared ones, such as those that were edited by hand. It returns how many these are.
+// The caller holds the lock.
 func (d *Dir) Give() (changed int, err error) {
-	had := map[string]string{}
-	if err := d.common.Each(func(f File) error { had[f.Name] = Tag(f.Data); return nil }); err != nil {
+	had := map[string]string{} // tags by name
+	if err := d.shared.Each(func(f File) error { had[f.Name] = Tag(f.Data); return nil }); err != nil {
 		return 0, err
 	}
-	var all []File
+	var some []File // not stored yet
 	octets := 0
-	put := func(f File, most int) error {
-		all, octets = append(all, f), octets+len(f.Data)
-		if octets < most {
-			return nil
+	put := func() error {
+		err := d.shared.Put(some...)
+		if err == nil {
+			changed += len(some)
 		}
-		changed += len(all)
-		err := d.common.Put(all...)
-		all, octets = all[:0], 0
+		some, octets = nil, 0
 		return err
 	}
 	if err := d.each(func(name string) error {
 		data, err := d.Read(name)
-		tag, known := had[name]
+		tag := had[name]
 		delete(had, name)
-		if err != nil || known && tag == Tag(data) {
+		if err != nil || tag == Tag(data) {
 			return err
 		}
-		return put(File{Name: name, Data: data}, giveAtOnce)
+		if some, octets = append(some, File{name, data}), octets+len(data); octets < giveAtOnce {
+			return nil
+		}
+		return put()
 	}); err != nil {
 		return changed, err
 	}
 	for name := range had {
-		all = append(all, File{Name: name})
+		some = append(some, File{Name: name})
 	}
-	changed += len(all)
-	return changed, d.common.Put(all...)
+	return changed, put() // also without files: the store then knows that it was given what there is
 }
 
 // giveAtOnce is how many octets Give stores together.

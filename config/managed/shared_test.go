@@ -10,7 +10,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// A pool is what machines have in common, in memory.
+// A pool is shared files in memory.
 type pool struct {
 	all  []File
 	fail error
@@ -47,7 +47,7 @@ func (p *pool) Get(name string) ([]byte, error) {
 	return nil, nil
 }
 
-func openCommon(t *testing.T, p *pool) *Dir {
+func openShared(t *testing.T, p *pool) *Dir {
 	t.Helper()
 	fs := vfs.NewMem()
 	if err := fs.MkdirAll("managed", 0o700); err != nil {
@@ -60,7 +60,7 @@ func openCommon(t *testing.T, p *pool) *Dir {
 func TestTake(t *testing.T) {
 	t.Parallel()
 	p := &pool{}
-	a, b := openCommon(t, p), openCommon(t, p)
+	a, b := openShared(t, p), openShared(t, p)
 	replace(t, a, acme, "one")
 	replace(t, a, acme, "two")
 	replace(t, a, "lists/stops.txt", "4670\n")
@@ -105,7 +105,7 @@ func TestTake(t *testing.T) {
 func TestGive(t *testing.T) {
 	t.Parallel()
 	p := &pool{}
-	a, b := openCommon(t, p), openCommon(t, p)
+	a, b := openShared(t, p), openShared(t, p)
 	replace(t, a, acme, "one")
 	replace(t, a, "accounts/bank.yaml", "one")
 	if n, err := a.Give(); err != nil || n != 0 {
@@ -128,7 +128,7 @@ func TestGive(t *testing.T) {
 func TestShareFails(t *testing.T) {
 	t.Parallel()
 	p := &pool{}
-	a := openCommon(t, p)
+	a := openShared(t, p)
 	replace(t, a, acme, "one")
 	if _, err := a.Replace(Change{File: acme}, []byte("two"), func() error { return errUse }); !errors.Is(err, errUse) {
 		t.Errorf("%v", err)

@@ -1,7 +1,7 @@
 package main
 
 import (
-	"errors"
+	"fmt"
 	"time"
 
 	"pmg/cmd/pmg/member"
@@ -10,13 +10,13 @@ import (
 	"pmg/store"
 )
 
-// common returns the managed files that the nodes of a cluster have in common, nil for a gateway without a cluster.
-func (s *server) common() managed.Common {
+// sharedFiles returns the managed files that the nodes of a cluster share, nil for a gateway without a cluster.
+func (s *server) sharedFiles() managed.Shared {
 	if s.member == nil {
 		return nil
 	}
 	k := s.gateway.Keeper
-	return member.Common(k.Index, func(add func(*store.Batch)) error {
+	return member.SharedFiles(k.Index, func(add func(*store.Batch)) error {
 		k.Batches.Write(add)
 		done := make(chan error, 1)
 		go func() { done <- k.Batches.Sync() }()
@@ -26,7 +26,7 @@ func (s *server) common() managed.Common {
 		case <-s.member.Done():
 			return s.member.Lost()
 		case <-time.After(shareWait):
-			return errors.New("the servers of the cluster do not answer")
+			return fmt.Errorf("the servers of NATS have not answered for %s: see pmg cluster status, and try again", shareWait)
 		}
 	})
 }
@@ -39,7 +39,7 @@ func (s *server) shareEdited(cfg *config.Config) error {
 	if s.member == nil || cfg.Managed.Dir == "" {
 		return nil
 	}
-	d := managed.Open(cfg.Managed.Dir, s.common())
+	d := managed.Open(cfg.Managed.Dir, s.sharedFiles())
 	lock, err := d.Lock()
 	if err != nil {
 		return err

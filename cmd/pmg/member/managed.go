@@ -11,41 +11,40 @@ import (
 	"pmg/store/files"
 )
 
-// A common is the files in a store as those of managed.dir.
-type common struct{ in *files.Files }
+// sharedFiles are the files in a store as those of managed.dir.
+type sharedFiles struct{ in *files.Files }
 
-// Common returns the files in a store as those that the nodes have in common. write writes changes, and returns when they are on
-// disk.
-func Common(index store.Index, write func(add func(*store.Batch)) error) managed.Common {
-	return common{files.Open(index, write)}
+// SharedFiles returns the files in a store, which all nodes have. write writes changes, and returns when they are on disk.
+func SharedFiles(index store.Index, write func(add func(*store.Batch)) error) managed.Shared {
+	return sharedFiles{files.Open(index, write)}
 }
 
-// Put implements managed.Common.
-func (c common) Put(all ...managed.File) error {
+// Put implements managed.Shared.
+func (s sharedFiles) Put(all ...managed.File) error {
 	some := make([]files.File, len(all))
 	for i, f := range all {
 		some[i] = files.File(f)
 	}
-	return c.in.Put(some...)
+	return s.in.Put(some...)
 }
 
-// Each implements managed.Common.
-func (c common) Each(pass func(managed.File) error) error {
-	return c.in.Each(func(f files.File) error { return pass(managed.File(f)) })
+// Each implements managed.Shared.
+func (s sharedFiles) Each(pass func(managed.File) error) error {
+	return s.in.Each(func(f files.File) error { return pass(managed.File(f)) })
 }
 
-// Get implements managed.Common.
-func (c common) Get(name string) ([]byte, error) { return c.in.Get(name) }
+// Get implements managed.Shared.
+func (s sharedFiles) Get(name string) ([]byte, error) { return s.in.Get(name) }
 
-// TakeFiles makes this node's managed.dir equal to what the nodes have in common, before the gateway starts. The first owner of a
-// cluster stores what its directory has.
+// TakeFiles makes this node's managed.dir equal to the files in the store, before the gateway starts. The first owner of a
+// cluster stores those of its directory.
 func (m *Member) TakeFiles(cfg *config.Config) error {
 	if cfg.Managed.Dir == "" {
 		return nil
 	}
 	t := taker{dir: cfg.Managed.Dir, store: m.node.Store(), gives: true}
 	done := make(chan error, 1)
-	go func() { done <- t.take() }() // which may wait for the servers
+	go func() { done <- t.take() }() // it waits for the servers of NATS without a limit
 	var err error
 	select {
 	case err = <-done:
@@ -53,13 +52,13 @@ func (m *Member) TakeFiles(cfg *config.Config) error {
 		err = m.node.Err()
 	}
 	if err != nil {
-		err = fmt.Errorf("cannot make managed.dir equal to that of the other nodes: %w", err)
+		err = fmt.Errorf("cannot make managed.dir equal to the files of the cluster: %w", err)
 		m.closeUnused(err)
 		return err
 	}
 	if t.changed > 0 {
 		m.log.Info().Int("files", t.changed).
-			Msg("managed.dir has what the nodes have in common; replaced files stay beside it, ending with .before")
+			Msg("managed.dir has the files of the cluster; those that were replaced stay beside them, with .before at the end")
 	}
 	return nil
 }
@@ -84,13 +83,14 @@ func (t *taker) take() error {
 	if err != nil || last == t.last && !t.gives {
 		return err
 	}
-	d := managed.Open(t.dir, common{f})
+	d := managed.Open(t.dir, sharedFiles{f})
 	lock, err := d.Lock()
 	if err != nil {
 		return err
 	}
 	defer lock.Close()
-	names, known, err := []string(nil), false, error(nil)
+	var names []string
+	var known bool
 	if t.last > 0 && t.last < last {
 		names, known, err = f.Since(t.last, last)
 	}
@@ -110,8 +110,8 @@ func (t *taker) take() error {
 	return err
 }
 
-// follow makes managed.dir equal to what the nodes have in common while this node stands by, until ctx ends. So the node can be
-// started again with what the other nodes have.
+// follow makes managed.dir equal to the files in the store each second while this node stands by, until ctx ends. With old files
+// the node might not start again, because they do not fit its configuration any more.
 func (w *Standby) follow(ctx context.Context, dir string) {
 	every := time.NewTicker(time.Second)
 	defer every.Stop()
@@ -130,7 +130,7 @@ func (w *Standby) follow(ctx context.Context, dir string) {
 			t = &taker{dir: dir, store: n.Store()}
 		}
 		if err := t.take(); err != nil {
-			w.Log.Error().Err(err).Msg("cannot make managed.dir equal to that of the other nodes")
+			w.Log.Error().Err(err).Msg("cannot make managed.dir equal to the files of the cluster")
 		}
 	}
 }
