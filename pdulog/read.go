@@ -34,7 +34,7 @@ func Read(ctx context.Context, dir string, q Query, visit func(*Entry) error) (s
 // Follow does the same as Read, and then waits for more lines until ctx is done. It follows
 // rotations, and finds logs of new connectors.
 func Follow(ctx context.Context, dir string, q Query, visit func(*Entry) error) (skipped int, err error) {
-	m := &merge{dir: dir, q: q}
+	m := &merge{dir: dir, q: q, follows: true}
 	defer m.close()
 	if err = m.follow(ctx, visit); ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 		err = nil // following always ends by ctx
@@ -46,6 +46,7 @@ func Follow(ctx context.Context, dir string, q Query, visit func(*Entry) error) 
 type merge struct {
 	dir     string
 	q       Query
+	follows bool // lines that are written meanwhile are visited as well
 	sources []*source
 	skipped int
 }
@@ -134,9 +135,18 @@ func (m *merge) matches(line []byte) bool {
 	return err == nil && m.q.Filter.Match(&e)
 }
 
+// errNew ends the reading of existing lines. Under load it would have no end, because lines may be written as fast as they are read.
+var errNew = errors.New("a line was written after the reading began")
+
+// last visits the last n of the existing lines.
 func (m *merge) last(ctx context.Context, n int, visit func(*Entry) error) error {
-	lines, seen := make([][]byte, n), 0
+	lines, seen, began := make([][]byte, n), 0, time.Now()
+	var fresh []byte // the first line that was written meanwhile; nil: none was
 	err := m.drain(ctx, func(e *Entry) error {
+		if e.Time.After(began) && !e.Time.After(time.Now()) { // otherwise another clock has made the time
+			fresh = slices.Clone(e.Line)
+			return errNew
+		}
 		if n > 0 {
 			at := &lines[seen%n]
 			*at = append((*at)[:0], e.Line...)
@@ -144,13 +154,23 @@ func (m *merge) last(ctx context.Context, n int, visit func(*Entry) error) error
 		}
 		return nil
 	})
+	if errors.Is(err, errNew) {
+		err = nil
+	}
 	for i := max(0, seen-n); err == nil && i < seen; i++ {
 		var e Entry
 		if e, err = Parse(lines[i%n]); err == nil {
 			err = visit(&e)
 		}
 	}
-	return err
+	if err != nil || fresh == nil || !m.follows {
+		return err
+	}
+	e, err := Parse(fresh)
+	if err != nil {
+		return err
+	}
+	return visit(&e)
 }
 
 // drain visits lines until all sources are at their end.

@@ -2,6 +2,7 @@ package pdulog
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -140,6 +141,58 @@ func TestFollowFromLast(t *testing.T) {
 		mustClose(t, f)
 		wantNumbers(t, got3(), numbers(7, 11))
 		wantNumbers(t, gotNone(), numbers(10, 11))
+	})
+}
+
+// A busyLog is a context. Each look at it writes a line, so that a reader never comes to the end.
+type busyLog struct {
+	context.Context
+	write func()
+	left  int
+}
+
+func (b *busyLog) Err() error {
+	if b.left--; b.left < 0 {
+		return errors.New("the reader has come to no end")
+	}
+	b.write()
+	return b.Context.Err()
+}
+
+// The last lines, and then new ones, are there although lines are written as fast as they are read.
+func TestFollowFromLastUnderLoad(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir, n := t.TempDir(), 0
+		f := mustOpen(t, dir, "clients", Options{})
+		write := func() {
+			f.Line(time.Now().UnixNano(), 1, true, submit(n), LoggedIn, About{})
+			flush(f, time.Now().UnixNano())
+			n++
+		}
+		for range 10 {
+			write()
+		}
+		for _, follows := range []bool{true, false} {
+			before := n
+			live, cancel := context.WithCancel(t.Context())
+			ctx := &busyLog{live, func() { time.Sleep(time.Millisecond); write() }, 1000}
+			var got []int
+			visit := func(e *Entry) error {
+				if got = append(got, sequence(t, e)); len(got) == 5 {
+					cancel()
+				}
+				return nil
+			}
+			read, want := Read, numbers(before-3, before)
+			if follows {
+				read, want = Follow, numbers(before-3, before+2)
+			}
+			if _, err := read(ctx, dir, Query{Last: 3}, visit); err != nil || !slices.Equal(got, want) {
+				t.Errorf("follows %t: %v, %v, not %v", follows, got, err, want)
+			}
+			cancel()
+		}
+		mustClose(t, f)
 	})
 }
 
