@@ -70,6 +70,8 @@ func Lists() []List {
 		{"history", "the figures of the last hour, of the gateway, of ?connector= or of ?account=", (*Server).history},
 		{"credit", "the money of accounts, or of ?account=", showCredit},
 		{"credit/history", "the payments of ?account=", creditHistory},
+		{"statement", "what ?account= was charged in ?month=, or ?connector= charges, as CSV with ?format=csv", showStatement},
+		{"statement/ledger", "the balance of ?account= with its last event, and the payments since ?month= began", showLedger},
 		{"forgetting", "whether a request to forget numbers is under way", showForgetting},
 		{"listed", "the names of the lists that have ?number=", showListed},
 		{"queue", "messages in the store", (*Server).queue},

@@ -129,7 +129,7 @@ func storeOf(t testing.TB) store.Store {
 	switch t.Name() {
 	case "TestScrape":
 		return store.NewMemory()
-	case "TestMessageIsFound", "TestReceiptWaits":
+	case "TestMessageIsFound", "TestReceiptWaits", "TestStatement":
 		s, err := store.Open("/store", store.Options{FS: vfs.NewMem()})
 		if err != nil {
 			t.Fatal(err)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"strings"
+	"time"
 	"unicode"
 
 	"pmg/admin/access"
@@ -111,7 +112,7 @@ func showCredit(s *Server, w http.ResponseWriter, r *http.Request) {
 
 // creditHistory shows the payments of ?account=.
 func creditHistory(s *Server, w http.ResponseWriter, r *http.Request) {
-	all, err := s.view.gateway.Intake.Credit.History(r.FormValue("account"))
+	all, err := s.view.gateway.Intake.Credit.History(r.FormValue("account"), time.Time{})
 	if all == nil {
 		all = []credit.Payment{}
 	}

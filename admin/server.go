@@ -38,18 +38,19 @@ const (
 
 // A Server serves the operators of one gateway.
 type Server struct {
-	reloads   ReloadFunc // nil: the gateway has no reloads
-	view      *view
-	progress  *Progress
-	recorder  *history.Recorder
-	accounts  *history.Recorder
-	stop      func() // stops recording the history; nil: no history is recorded
-	http      http.Server
-	limiters  limiters
-	guard     *access.Guard
-	searcher  *searcher
-	forgetter forgetter
-	listeners []net.Listener // listeners, that of the address first
+	reloads    ReloadFunc // nil: the gateway has no reloads
+	view       *view
+	progress   *Progress
+	recorder   *history.Recorder
+	accounts   *history.Recorder
+	stop       func() // stops recording the history; nil: no history is recorded
+	http       http.Server
+	limiters   limiters
+	guard      *access.Guard
+	searcher   *searcher
+	statements chan struct{} // holds an element while a statement is made
+	forgetter  forgetter
+	listeners  []net.Listener // listeners, that of the address first
 }
 
 // hasForm reports whether the body of a request contains its parameters. Actions and pages may have such
@@ -159,7 +160,7 @@ func newServer(cfg config.Admin, g *gateway.Gateway, e gateway.Engine, version s
 	v := newView(g, e, version)
 	s := &Server{reloads: parts.Reload, view: v, progress: NewProgress(), recorder: history.New(history.OfConnectors, v.reading),
 		accounts: history.New(history.OfAccounts, v.accountReading),
-		limiters: newLimiters(), searcher: newSearcher(g),
+		limiters: newLimiters(), searcher: newSearcher(g), statements: make(chan struct{}, 1),
 		guard: access.NewGuard(func() []config.Token { return g.Node.Config().Admin.Tokens }, sessions, g.Node.Log)}
 	s.http = http.Server{
 		Handler: checkHost(

@@ -3,7 +3,6 @@ package admin
 import (
 	"context"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 
@@ -15,8 +14,8 @@ var errNotCounted = refuse(http.StatusNotFound, "nothing is counted: the configu
 
 // Statistics are the sums of events that a request asks for.
 type Statistics struct {
-	By   []string
-	Rows []stats.Row
+	Query stats.Query
+	Rows  []stats.Row
 }
 
 // Statistics reads the sums that a request selects: ?by= lists groups, separated by commas; ?day=, ?month=,
@@ -28,7 +27,7 @@ func (s *Server) Statistics(r *http.Request) (*Statistics, error) {
 	}
 	q := stats.Query{
 		By:      []string{"day"},
-		Account: r.FormValue("account"), Connector: r.FormValue("connector"), Network: r.FormValue("network"),
+		Account: r.FormValue("account"), Connector: r.FormValue("connector"), Network: r.FormValue("network"), Costs: true,
 	}
 	if by := r.FormValue("by"); by != "" {
 		q.By = strings.Split(by, ",")
@@ -55,7 +54,7 @@ func (s *Server) Statistics(r *http.Request) (*Statistics, error) {
 	case err != nil:
 		return nil, err
 	}
-	return &Statistics{q.By, rows}, nil
+	return &Statistics{q, rows}, nil
 }
 
 // showStatistics answers with statistics, as JSON or, for ?format=csv, as CSV.
@@ -65,15 +64,12 @@ func showStatistics(s *Server, w http.ResponseWriter, r *http.Request) {
 	if err != nil || r.FormValue("format") != "csv" {
 		var v any
 		if err == nil {
-			v = stats.Objects(found.By, found.Rows)
+			v = stats.Objects(found.Query.By, found.Rows)
 		}
 		answerFound(w, v, err)
 		return
 	}
 	w.Header().Set("Content-Type", "text/csv; charset=utf-8")
 	w.Header().Set("Content-Disposition", `attachment; filename="pmg-statistics.csv"`)
-	_ = stats.WriteCSV(w, found.By, found.Rows) // an error means that the client has disconnected
+	_ = stats.WriteCSV(w, &found.Query, found.Rows) // an error means that the client has disconnected
 }
-
-// Heads returns the heads of the table's columns.
-func (s *Statistics) Heads() []string { return append(slices.Clone(s.By), stats.Heads()...) }

@@ -316,6 +316,8 @@ type Policies struct {
 	Prices  string  `yaml:"prices" live:"yes" doc:"The list with the prices of its messages; they cost nothing when empty. One without a price is refused (SMPP: ESME_RINVDSTADR, HTTP: 422)."`
 	Balance Balance `yaml:"balance" live:"yes" doc:"Whether its money limits what it may submit, with prices. docs/prices.md has an example."`
 
+	Timezone string `yaml:"timezone" default:"UTC" live:"yes" doc:"The zone of the months of its statements, as Europe/Stockholm (docs/statements.md)."`
+
 	ShowNetwork bool `yaml:"show_network" default:"false" live:"yes" doc:"Whether it sees by HTTP the network (MCC and MNC) of each of its messages: in answers and in calls of webhook."`
 }
 

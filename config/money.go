@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"pmg/internal/timetext"
 	"pmg/sms"
 	"pmg/sms/prices"
 )
@@ -137,6 +138,9 @@ func checkBalance(d *decoder, c *Config, a *Account, path string, lists map[stri
 				path+"balance."+o.name, "must be an amount of 0 or more with at most six digits behind the point, not %q", o.text,
 			)
 		}
+	}
+	if _, ok := timetext.LoadZone(a.Policies.Timezone); !ok {
+		d.problem(path+"timezone", "must be a time zone as Europe/Stockholm or UTC, not %q", a.Policies.Timezone)
 	}
 	switch {
 	case b.Mode != "prepaid" && b.Mode != "postpaid":

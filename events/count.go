@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"iter"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"pmg/internal/logfile"
@@ -74,8 +75,8 @@ func segmentsIn(dir string) ([]logfile.Segment, error) {
 
 // ReadAll calls f with the lines of all files, in order, one at a time. Numbers may begin again in the files of one directory.
 // Those of several directories, of the nodes of a cluster, come in the order of the numbers, and an event that two of them have
-// comes once.
-func ReadAll(dirs []string, f func(line []byte) error) error {
+// comes once. Files that were ended before a time are left out; the zero time leaves out none.
+func ReadAll(dirs []string, since time.Time, f func(line []byte) error) error {
 	var all []*source
 	defer func() {
 		for _, s := range all {
@@ -87,6 +88,9 @@ func ReadAll(dirs []string, f func(line []byte) error) error {
 		if err != nil {
 			return err
 		}
+		segments = slices.DeleteFunc(segments, func(s logfile.Segment) bool {
+			return s.Stamp != "" && s.Stamp < since.UTC().Format(logfile.StampLayout)
+		})
 		if len(dirs) == 1 {
 			return readSegments(segments, f)
 		}
@@ -131,7 +135,7 @@ func (s *source) advance() bool {
 			s.line = nil
 			return false
 		}
-		if s.number, ok = numberOf(line); ok {
+		if s.number, ok = NumberOf(line); ok {
 			return true
 		}
 	}
@@ -195,7 +199,7 @@ func firstNumber(s logfile.Segment) (number uint64, err error) {
 	err = readLines(s, func(lines []byte) error {
 		for i, c := range lines {
 			if c == '\n' {
-				if number, _ = numberOf(lines[:i+1]); number != 0 {
+				if number, _ = NumberOf(lines[:i+1]); number != 0 {
 					return io.EOF
 				}
 				return nil

@@ -28,7 +28,7 @@ func TestDocumented(t *testing.T) {
 	}
 	e.ToAccount, e.ClientID, e.Tags = "other", 1, []byte("vip held:a")
 	e.Network, _ = sms.ReadNetwork("24001")
-	e.Price = 45_000
+	e.Charge = Charge{45_000, 30_000, 2}
 	e.Delivery = &Delivery{Client: 1, State: sms.StateDelivered, Error: []byte("1"), Network: 1}
 	var fields map[string]any
 	if err := json.Unmarshal(p.Append(nil, e), &fields); err != nil {

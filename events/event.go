@@ -85,8 +85,29 @@ type Event struct {
 	ClientID    uint64 // id of the message, as the client knows it; 0: ID is that id
 	Tags        []byte // tags of the message, separated by a space; the last is the plugin and its verdict
 	Network     sms.Network
-	Price       sms.Money // price that the account was charged
-	Part, Parts uint8     // with Parts > 1, the message is part number Part, from 0, of a split message
+	Charge      Charge
+	Part, Parts uint8 // with Parts > 1, the message is part number Part, from 0, of a split message
+}
+
+// A Charge is what a message costs.
+type Charge struct {
+	Price  sms.Money // what the account was charged
+	Cost   sms.Money // what the SMSC charges
+	Shorts uint8     // number of short messages that both are for; 0: one
+}
+
+// append appends the fields of a charge.
+func (c *Charge) append(b []byte) []byte {
+	if c.Price != 0 {
+		b = append(c.Price.Append(append(b, `,"price":"`...)), '"')
+	}
+	if c.Cost != 0 {
+		b = append(c.Cost.Append(append(b, `,"cost":"`...)), '"')
+	}
+	if c.Shorts > 1 && c.Price|c.Cost != 0 {
+		b = strconv.AppendUint(append(b, `,"short_messages":`...), uint64(c.Shorts), 10)
+	}
+	return b
 }
 
 // A BalanceEvent is a change of an account's balance other than by prices: a charge for a message was given
@@ -166,9 +187,7 @@ func (p *Printer) Append(b []byte, e *Event) []byte {
 	if e.Network != 0 {
 		b = append(e.Network.Append(append(b, `,"network":"`...)), '"')
 	}
-	if e.Price != 0 {
-		b = append(e.Price.Append(append(b, `,"price":"`...)), '"')
-	}
+	b = e.Charge.append(b)
 	if len(e.Tags) > 0 {
 		b = appendTags(b, string(e.Tags))
 	}
@@ -214,6 +233,9 @@ func appendTags(b []byte, tags string) []byte {
 	}
 	return b
 }
+
+// Escape returns a text as it stands in lines.
+func Escape(text string) string { return strings.Trim(string(appendText(nil, "", text)), `"`) }
 
 // appendText appends a field that is a string, unless it is empty. Octets above 0x7f that are not UTF-8 are the characters of
 // Latin-1 with these numbers.

@@ -107,7 +107,7 @@ func readContent(r io.Reader, synced uint64) (c content, err error) {
 
 // add adds the next line.
 func (c *content) add(line []byte, synced uint64) {
-	number, ok := numberOf(line)
+	number, ok := NumberOf(line)
 	if ok {
 		c.highest = max(c.highest, number)
 	}
@@ -126,8 +126,8 @@ func (c *content) add(line []byte, synced uint64) {
 	}
 }
 
-// numberOf returns the number of a whole line.
-func numberOf(line []byte) (uint64, bool) {
+// NumberOf returns the number of a whole line.
+func NumberOf(line []byte) (uint64, bool) {
 	digits, ok := bytes.CutPrefix(line, []byte(prefix))
 	if !ok || !bytes.HasSuffix(line, []byte("}\n")) {
 		return 0, false

@@ -1,6 +1,7 @@
 package events
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -155,6 +156,26 @@ func (w *Writer) release() {
 
 // Next returns the number of the next event.
 func (w *Writer) Next() uint64 { return w.number.Add(1) }
+
+// Last returns the number of the last event that Next has numbered.
+func (w *Writer) Last() uint64 { return w.number.Load() }
+
+// WaitFor waits until the events up to a number are safe in a file.
+func (w *Writer) WaitFor(ctx context.Context, upTo uint64) error {
+	for w.Wake(); w.synced.Load() < upTo; {
+		select {
+		case <-time.After(waitPoll):
+		case <-w.ended:
+			return errors.New("events are not written any more")
+		case <-ctx.Done():
+			return fmt.Errorf("the last events are not written yet: %w", ctx.Err())
+		}
+	}
+	return nil
+}
+
+// waitPoll is the pause between two looks at what is written.
+const waitPoll = 20 * time.Millisecond
 
 // Wake makes the Writer append what was committed.
 func (w *Writer) Wake() {

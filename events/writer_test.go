@@ -117,7 +117,7 @@ func (r *rig) written() (all []uint64) {
 			r.t.Fatal(err)
 		}
 		for line := range bytes.Lines(b) {
-			n, ok := numberOf(line)
+			n, ok := NumberOf(line)
 			if !ok {
 				r.t.Errorf("%s: line %q", f, line)
 			}

@@ -135,7 +135,8 @@ func (m *merge) matches(line []byte) bool {
 	return err == nil && m.q.Filter.Match(&e)
 }
 
-// errNew ends the reading of existing lines. Under load it would have no end, because lines may be written as fast as they are read.
+// errNew ends the reading of existing lines. Under load it would have no end, because lines may be written as fast as they are
+// read.
 var errNew = errors.New("a line was written after the reading began")
 
 // last visits the last n of the existing lines.

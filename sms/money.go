@@ -100,15 +100,23 @@ func (m Money) Float() float64 { return float64(m) / unit }
 
 // PriceOf returns the amount that is reserved for a message; until the message is accepted, the amount for each of its parts.
 func PriceOf(m *Message) Money {
-	if b := partOf(m, hasPrice); len(b) == 8 {
+	if b := partOf(m, hasPrice); len(b) >= 8 {
 		return Money(binary.BigEndian.Uint64(b))
 	}
 	return 0
 }
 
-// SetPrice sets the amount that PriceOf returns.
-func SetPrice(m *Message, p Money) {
-	var b [8]byte
+// ShortsOf returns the number of short messages that the amount of PriceOf is for.
+func ShortsOf(m *Message) uint8 {
+	if b := partOf(m, hasPrice); len(b) > 8 {
+		return b[8]
+	}
+	return 1
+}
+
+// SetPrice sets the amount that PriceOf returns, and the number of short messages that it is for.
+func SetPrice(m *Message, p Money, shorts uint8) {
+	var b [9]byte
 	if p == 0 {
 		if m.protocol&hasPrice != 0 {
 			setPart(m, hasPrice, nil)
@@ -116,5 +124,10 @@ func SetPrice(m *Message, p Money) {
 		return
 	}
 	binary.BigEndian.PutUint64(b[:], uint64(p))
-	setPart(m, hasPrice, b[:])
+	n := 8
+	if shorts > 1 {
+		b[n] = shorts
+		n++
+	}
+	setPart(m, hasPrice, b[:n])
 }

@@ -64,15 +64,16 @@ func TestMappingNetwork(t *testing.T) {
 // A price is in the record only of a message that has one, with a network or without, and its head has it.
 func TestRecordPrice(t *testing.T) {
 	t.Parallel()
-	for _, network := range []string{"", "24001"} {
+	for shorts, network := range []string{"", "24001", "24001"} {
 		m := sample(7, "Hello")
-		sms.SetPrice(m, 45_000)
+		sms.SetPrice(m, 45_000, uint8(shorts))
 		m.Network, _ = sms.ReadNetwork(network)
 		record := AppendRecord(nil, m, sampleLane, 0)
 		var got sms.Message
 		err := Decode(record, &got, 0)
 		h, failed := DecodeHead(record)
-		if err != nil || failed != nil || len(record) != RecordSize(m, sampleLane) || sms.PriceOf(&got) != 45_000 || h.Price != 45_000 || got.Network != m.Network {
+		if err != nil || failed != nil || len(record) != RecordSize(m, sampleLane) || sms.PriceOf(&got) != 45_000 || h.Price != 45_000 || got.Network != m.Network ||
+			sms.ShortsOf(&got) != uint8(max(shorts, 1)) {
 			t.Errorf("%v %v, %+v", err, failed, sms.PriceOf(&got))
 		}
 	}

@@ -11,7 +11,8 @@ const (
 	recordTagged    = 4 // the record has the submitted message, and tags
 	recordNetwork   = 5 // the record has a network, and optionally the fields above
 	recordPriced    = 6 // the record has a price, and optionally the fields above
-	recordLast      = recordPriced
+	recordShorts    = 7 // the record has a price for several short messages, and optionally the fields above
+	recordLast      = recordShorts
 	stateVersion    = 3
 )
 
@@ -34,6 +35,7 @@ type Head struct {
 	Priority                    uint8
 	Kind                        sms.Kind
 	Price                       sms.Money // price reserved for the message; 0: nothing
+	shorts                      uint8     // number of short messages that Price is for; 0: one
 }
 
 // walk passes w along the fields of a head.
@@ -49,6 +51,9 @@ func (h *Head) walk(w *walk) {
 	w.octets16("lane's account", &h.LaneAccount)
 	if w.atLeast(recordPriced) {
 		w.money("price", &h.Price)
+	}
+	if w.atLeast(recordShorts) {
+		w.u8("short messages", &h.shorts)
 	}
 }
 
@@ -116,7 +121,9 @@ func walkMessage(w *walk, m *sms.Message, lane Lane) {
 		network: uint32(m.Network),
 	}
 	version := uint8(recordVersion)
-	switch {
+	switch h.shorts = sms.ShortsOf(m); {
+	case h.shorts > 1:
+		version = recordShorts
 	case h.Price != 0:
 		version = recordPriced
 	case b.network != 0:
@@ -177,6 +184,9 @@ func Decode(record []byte, m *sms.Message, ahead int64) error {
 	if record[0] == recordSubmitted && len(b.submitted) == 0 {
 		w.fail("what the client has submitted", true)
 	}
+	if record[0] == recordShorts && h.shorts < 2 {
+		w.fail("short messages", true)
+	}
 	if record[0] == recordTagged && len(b.tags) == 0 || len(b.tags) > sms.MaxAllTags {
 		w.fail("tags", true)
 	}
@@ -189,7 +199,7 @@ func Decode(record []byte, m *sms.Message, ahead int64) error {
 	m.SetTags(b.tags)
 	m.Arrived, m.DeliverAt, m.Expires = h.Arrived, h.DeliverAt, h.Expires
 	m.Priority, m.Kind = h.Priority, h.Kind
-	sms.SetPrice(m, h.Price)
+	sms.SetPrice(m, h.Price, h.shorts)
 	m.PID, m.Alphabet, m.Class = b.pid, sms.Alphabet(b.alphabet), sms.Class(b.class)
 	m.Notify, m.Flags = sms.Notify(b.notify), sms.Flags(b.flags)
 	m.Offset, m.Part, m.Parts, m.Network = b.offset, b.part, b.parts, sms.Network(b.network)

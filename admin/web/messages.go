@@ -13,7 +13,7 @@ import (
 // isSearch reports whether the page reads files of any size. Such a page has no stream, and each request for
 // it is in the audit log.
 func (p *page) isSearch() bool {
-	return strings.HasPrefix(p.Name, "messages") || p.Name == "statistics"
+	return strings.HasPrefix(p.Name, "messages") || p.Name == "statistics" || p.Name == statementName
 }
 
 // before is how long before a message's first known event the search for its story begins, because the line of a request may
@@ -90,7 +90,11 @@ func (s *site) story(r *http.Request) any {
 // search answers a request for a page that reads files.
 func (s *site) search(p *page) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		admin.TakesLong(w)
+		if p.Name == statementName {
+			admin.StatementTakesLong(w)
+		} else {
+			admin.TakesLong(w)
+		}
 		v := s.view(p, r)
 		v.Notice = s.server.Guard().Sessions.Notice(r)
 		s.write(w, v.Model.(interface{ status() int }).status(), p.Template(), v)

@@ -37,6 +37,7 @@ func (s *site) pages() []page {
 		{browser.Page{Name: "routing", Title: "Routing", Group: "Connections"}, s.routes.page},
 		{browser.Page{Name: "accounts", Title: "Accounts", Group: "Accounts"}, s.lists.accounts},
 		{browser.Page{Name: "accounts/{name}", Title: "Account", Group: "Accounts"}, s.details.account},
+		{browser.Page{Name: statementName, Title: "Statement", Group: "Accounts"}, s.statement},
 		{browser.Page{Name: "gateway", Title: "Gateway", Group: "Gateway"}, s.lists.gateway},
 		{browser.Page{Name: "configuration", Title: "Configuration", Group: "Gateway"}, s.routes.configuration},
 	}

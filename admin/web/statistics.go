@@ -11,14 +11,11 @@ import (
 
 // A statisticsPage is the model of the page with sums of events.
 type statisticsPage struct {
-	Rows                            []stats.Row
-	More                            bool // there are more rows than Rows
+	stats.Table
 	By, Account, Connector, Network string
 	From, To                        string
 	Choices                         []string
-	Heads                           []string
 	Groups                          int // number of heads that are groups
-	Most                            int64
 	JSON, CSV                       template.URL
 	problem
 }
@@ -54,16 +51,6 @@ func (s *site) statistics(r *http.Request) any {
 		}
 		return p
 	}
-	p.Heads, p.Groups = found.Heads(), len(found.By)
-	for i := range found.Rows {
-		p.Most = max(p.Most, found.Rows[i].Figure("accepted"))
-	}
-	p.Rows = found.Rows
-	if p.More = len(p.Rows) > mostSumRows; p.More {
-		p.Rows = slices.Clip(p.Rows[:mostSumRows])
-	}
-	if len(found.Rows) > 1 {
-		p.Rows = append(p.Rows, stats.Total(found.Rows))
-	}
+	p.Table, p.Groups = stats.TableOf(&found.Query, found.Rows, mostSumRows, false), len(found.Query.By)
 	return p
 }

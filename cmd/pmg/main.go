@@ -89,8 +89,9 @@ func addGroups(root *cobra.Command) {
 			webhooks.Command(webhooksProgram()), check.Plugins(loadQuietly), newStoreCommand(), member.Command(loadQuietly),
 		}},
 		{"Customers", []*cobra.Command{
-			customers.Account(), customers.Credit(moneyGateway), customers.Price(), check.Lists(loadQuietly),
-			files.Forget(forgetProgram()),
+			customers.Account(), customers.Credit(moneyGateway),
+			customers.Statement(customers.StatementProgram{Gateway: moneyGateway, JSON: writeJSON, Table: rowsText}),
+			customers.Price(), check.Lists(loadQuietly), files.Forget(forgetProgram()),
 		}},
 		{"Test", []*cobra.Command{
 			probe.Command(sessionNames(), newSessionDriver), check.Profiles(),

@@ -15,6 +15,8 @@ import (
 	"pmg/internal/wholefile"
 
 	"github.com/rs/zerolog"
+
+	"pmg/events"
 )
 
 const (
@@ -33,7 +35,7 @@ type Counter struct {
 	days     map[int64]*day
 	today    *day // day of the last event
 	saveAt   time.Time
-	line     line
+	line     events.Line
 	texts    map[string]string // names, so that equal names share memory
 	keepDays int64             // the age in days at which files are removed; 0: never
 	swept    int64             // the day of the last removal of old days
@@ -123,24 +125,24 @@ func (c *Counter) Count(lines []byte) error {
 	for len(lines) > 0 {
 		one, rest, _ := bytes.Cut(lines, []byte{'\n'})
 		lines = rest
-		if !c.line.read(one) || c.line.number <= c.counted.UpTo { // another program may have written to the file
+		if !c.line.Read(one) || c.line.Number <= c.counted.UpTo { // another program may have written to the file
 			continue
 		}
 		if err := c.add(&c.line); err != nil {
 			return err
 		}
-		c.counted.UpTo = c.line.number
+		c.counted.UpTo = c.line.Number
 	}
 	return nil
 }
 
 // add counts an event in the day on which its message was accepted, and in the day on which it ended.
-func (c *Counter) add(l *line) error {
-	ended := cmp.Or(l.ended, l.accepted)
+func (c *Counter) add(l *events.Line) error {
+	ended := cmp.Or(l.Ended, l.Accepted)
 	if ended == 0 {
 		return nil
 	}
-	begun := cmp.Or(l.accepted, ended)
+	begun := cmp.Or(l.Accepted, ended)
 	from, err := c.day(hourOf(begun) / 24)
 	if err != nil {
 		return err
@@ -150,10 +152,10 @@ func (c *Counter) add(l *line) error {
 		return err
 	}
 	// Both days are loaded, so the event is counted in both or in neither.
-	if c.isNew(from, l.number) {
+	if c.isNew(from, l.Number) {
 		c.accepted(from, l, hourOf(begun))
 	}
-	if c.isNew(to, l.number) {
+	if c.isNew(to, l.Number) {
 		c.ended(to, l, hourOf(ended), ended-begun)
 	}
 	return nil
@@ -167,13 +169,13 @@ func (c *Counter) isNew(d *day, number uint64) bool {
 }
 
 // row returns the counts for an event in an hour.
-func (c *Counter) row(d *day, l *line, hour int64) *Counts {
-	account, connector := l.account, l.toConnector
-	if string(l.kind) == "mo" || string(l.kind) == "receipt" {
-		account, connector = l.toAccount, l.connector
+func (c *Counter) row(d *day, l *events.Line, hour int64) *Counts {
+	account, connector := l.Account, l.ToConnector
+	if string(l.Kind) == "mo" || string(l.Kind) == "receipt" {
+		account, connector = l.ToAccount, l.Connector
 	}
 	d.changed = true
-	return d.row(key{hour, c.text(account), c.text(connector), c.text(l.network)})
+	return d.row(key{hour, c.text(account), c.text(connector), c.text(l.Network)})
 }
 
 // text returns octets as a string, the same one for equal octets.
@@ -189,35 +191,35 @@ func (c *Counter) text(b []byte) string {
 	return s
 }
 
-func (c *Counter) accepted(d *day, l *line, hour int64) {
-	if string(l.kind) != "submit" || string(l.state) == "cut" {
+func (c *Counter) accepted(d *day, l *events.Line, hour int64) {
+	if string(l.Kind) != "submit" || string(l.State) == "cut" {
 		return
 	}
 	row := c.row(d, l, hour)
 	row.figures[accepted]++
-	if l.part <= 1 && string(l.state) != "joined" {
+	if l.Part <= 1 && string(l.State) != "joined" {
 		row.figures[messages]++
 	}
 }
 
-func (c *Counter) ended(d *day, l *line, hour, took int64) {
-	switch string(l.kind) {
+func (c *Counter) ended(d *day, l *events.Line, hour, took int64) {
+	switch string(l.Kind) {
 	case "submit":
-		if string(l.state) != "cut" {
+		if string(l.State) != "cut" {
 			c.submitted(c.row(d, l, hour), l, took)
 		}
 	case "refund":
-		c.row(d, l, hour).figures[refunded] += int64(l.refund)
+		c.row(d, l, hour).figures[refunded] += int64(l.Refund)
 	case "mo":
 		row := c.row(d, l, hour)
 		row.figures[mo]++
-		if string(l.state) == "sent" {
+		if string(l.State) == "sent" {
 			row.figures[moSent]++
 		} else {
 			row.figures[moFailed]++
 		}
 	case "receipt":
-		switch string(l.delivery) {
+		switch string(l.Delivery) {
 		case "delivered":
 			c.row(d, l, hour).figures[delivered]++
 		case "expired", "deleted", "undeliverable", "unknown", "rejected", "skipped":
@@ -227,10 +229,10 @@ func (c *Counter) ended(d *day, l *line, hour, took int64) {
 }
 
 // submitted counts the end of a client's message.
-func (c *Counter) submitted(row *Counts, l *line, took int64) {
+func (c *Counter) submitted(row *Counts, l *events.Line, took int64) {
 	f := figures
 	for _, one := range []figure{sent, failed, rejected, unknown, expired, deleted, joined} {
-		if figureNames[one] == string(l.state) {
+		if figureNames[one] == string(l.State) {
 			f = one
 		}
 	}
@@ -238,10 +240,11 @@ func (c *Counter) submitted(row *Counts, l *line, took int64) {
 		return
 	}
 	row.figures[f]++
-	row.figures[charged] += int64(l.price)
+	row.figures[charged] += int64(l.Price)
+	row.figures[cost] += int64(l.Cost)
 	switch f {
 	case failed, rejected, unknown:
-		row.addReason(c.text(l.reason), 1)
+		row.addReason(c.text(l.Reason), 1)
 	case sent:
 		row.figures[delayMS] += max(took, 0) / 1000
 		for i, longer := range []int64{1e6, 10e6, 60e6, 3600e6} {

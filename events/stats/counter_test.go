@@ -451,19 +451,6 @@ func BenchmarkCount(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/1000, "ns/event")
 }
 
-func FuzzLine(f *testing.F) {
-	r := rand.New(rand.NewPCG(1, 2))
-	for n := range uint64(5) {
-		f.Add(bytes.TrimSpace(made(r, n+1)))
-	}
-	f.Fuzz(func(t *testing.T, b []byte) {
-		var l line
-		if l.read(b) && l.number == 0 {
-			t.Error("an event without a number")
-		}
-	})
-}
-
 var errFull = errors.New("the disk is full")
 
 // What cannot be opened, read or saved is an error that says where.

@@ -31,17 +31,18 @@ const (
 	moFailed
 	charged // in millionths of units of the accounts' currencies
 	refunded
+	cost // in millionths of units of the currencies of SMSCs
 	figures
 )
 
 var figureNames = [figures]string{
 	"messages", "accepted", "sent", "failed", "rejected", "unknown", "expired", "deleted", "joined", "delivered", "undelivered",
 	"delay_ms", "late_1s", "late_10s", "late_1m", "late_1h", "mo", "mo_sent", "mo_failed",
-	"charged", "refunded",
+	"charged", "refunded", "cost",
 }
 
 // isMoney reports whether a figure is an amount of money.
-func (f figure) isMoney() bool { return f == charged || f == refunded }
+func (f figure) isMoney() bool { return f >= charged }
 
 // text returns the value of a figure as text.
 func (c *Counts) text(f figure) string {
@@ -51,5 +52,6 @@ func (c *Counts) text(f figure) string {
 	return strconv.FormatInt(c.figures[f], 10)
 }
 
-// Figures returns the names of all figures except those by reason, in the order in which they are shown.
+// Figures returns the names of all figures except those by reason, in the order in which they are shown. What SMSCs charge is
+// the last.
 func Figures() []string { return figureNames[:] }

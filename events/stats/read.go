@@ -39,6 +39,7 @@ type Query struct {
 	From, To                    time.Time // days in UTC, To included; zero: the first or the last existing day
 	Account, Connector, Network string    // values to select; "": all
 	By                          []string  // groups; rows with the same values are added up. Empty: one row in total
+	Costs                       bool      // the rows have what SMSCs charge, which accounts must not see
 }
 
 // Check returns an error if a query makes no sense.
@@ -144,7 +145,9 @@ func (s *sums) add(k key, c *Counts) error {
 		}
 		s.rows[string(s.name)] = r
 	}
-	r.Add(c)
+	if r.Add(c); !s.q.Costs {
+		r.figures[cost] = 0
+	}
 	return nil
 }
 

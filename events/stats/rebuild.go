@@ -65,16 +65,16 @@ func Rebuild(ctx context.Context, eventsDirs []string, dir string, from time.Tim
 
 // count counts all events in the files, and returns the first day whose events are complete; 0: all days.
 func (r *Rebuilt) count(ctx context.Context, c *Counter, dirs []string, progress Progress) (whole int64, err error) {
-	var one line
-	err = events.ReadAll(dirs, func(text []byte) error {
+	var one events.Line
+	err = events.ReadAll(dirs, time.Time{}, func(text []byte) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		known := one.read(bytes.TrimSuffix(text, []byte{'\n'}))
-		if known && r.Events == 0 && one.number > 1 { // the files with earlier events were removed
-			whole = hourOf(one.ended)/24 + 1
+		known := one.Read(bytes.TrimSuffix(text, []byte{'\n'}))
+		if known && r.Events == 0 && one.Number > 1 { // the files with earlier events were removed
+			whole = hourOf(one.Ended)/24 + 1
 		}
-		if known && one.number == 1 && c.counted.UpTo > 0 { // event numbers begin again
+		if known && one.Number == 1 && c.counted.UpTo > 0 { // event numbers begin again
 			c.counted = counted{Era: c.counted.Era + 1}
 		}
 		before := c.counted.UpTo

@@ -81,13 +81,16 @@ func Objects(by []string, rows []Row) []map[string]any {
 	return all
 }
 
-// WriteCSV writes all figures of rows.
-func WriteCSV(out io.Writer, by []string, rows []Row) error {
-	w := csv.NewWriter(out)
-	err := w.Write(append(slices.Clone(by), Figures()...))
+// WriteCSV writes all figures of the rows of a query.
+func WriteCSV(out io.Writer, q *Query, rows []Row) error {
+	w, shown := csv.NewWriter(out), figures
+	if !q.Costs {
+		shown = cost
+	}
+	err := w.Write(append(slices.Clone(q.By), figureNames[:shown]...))
 	for i := range rows {
 		line := slices.Clone(rows[i].Values)
-		for f := range figures {
+		for f := range shown {
 			line = append(line, rows[i].text(f))
 		}
 		err = errors.Join(err, w.Write(line))
@@ -96,19 +99,56 @@ func WriteCSV(out io.Writer, by []string, rows []Row) error {
 	return errors.Join(err, w.Error())
 }
 
-// columns are the figures of a table. After them come the charge less refunds, the mean delay, and the delivered share.
+// columns are the figures of a table. After them come the charge less refunds, where it is known what SMSCs charge this and the
+// margin, the mean delay, and the delivered share.
 var columns = [...]figure{messages, accepted, sent, delivered, undelivered, failed, rejected, unknown, expired, deleted, mo}
 
-// Heads returns the heads of a table's columns behind those of the groups.
-func Heads() (all []string) {
-	for _, f := range columns {
-		all = append(all, figureNames[f])
-	}
-	return append(all, "charged", "delay", "share")
+// A Table is rows as people read them.
+type Table struct {
+	Heads []string
+	Rows  []TableRow
+	More  bool  // there are more rows
+	Most  int64 // the most that a row has accepted
 }
 
-// Cells returns the cells of a row, in the order of Heads.
-func (r *Row) Cells() (all []string) {
+// A TableRow is a row of a table.
+type TableRow struct {
+	Cells    []string
+	Accepted int64
+}
+
+// TableOf returns the table of the rows of a query, and of one with their sum below more than one. With most above 0 it has
+// only so many of the rows, the first ones or, if last is true, the last ones.
+func TableOf(q *Query, rows []Row, most int, last bool) Table {
+	total := Total(rows)
+	t, costs, all := Table{Heads: slices.Clone(q.By)}, total.figures[cost] != 0, rows
+	for _, f := range columns {
+		t.Heads = append(t.Heads, figureNames[f])
+	}
+	t.Heads = append(t.Heads, "charged")
+	if costs {
+		t.Heads = append(t.Heads, "cost", "margin")
+	}
+	t.Heads = append(t.Heads, "delay", "share")
+	for i := range rows {
+		t.Most = max(t.Most, rows[i].figures[accepted])
+	}
+	if t.More = len(rows) > most && most > 0; t.More {
+		if rows = rows[:most]; last {
+			rows = all[len(all)-most:]
+		}
+	}
+	for i := range rows {
+		t.Rows = append(t.Rows, TableRow{rows[i].cells(costs), rows[i].figures[accepted]})
+	}
+	if len(all) > 1 {
+		t.Rows = append(t.Rows, TableRow{total.cells(costs), total.figures[accepted]})
+	}
+	return t
+}
+
+// cells returns the cells of a row.
+func (r *Row) cells(costs bool) (all []string) {
 	for _, v := range r.Values {
 		if v == "" {
 			v = "-"
@@ -118,7 +158,11 @@ func (r *Row) Cells() (all []string) {
 	for _, f := range columns {
 		all = append(all, r.text(f))
 	}
-	all = append(all, sms.Money(r.figures[charged]-r.figures[refunded]).String())
+	paid := sms.Money(r.figures[charged] - r.figures[refunded])
+	all = append(all, paid.String())
+	if costs {
+		all = append(all, r.text(cost), (paid - sms.Money(r.figures[cost])).String())
+	}
 	delay := "-"
 	if n := r.figures[sent]; n > 0 {
 		delay = (time.Duration(r.figures[delayMS]/n) * time.Millisecond).String()

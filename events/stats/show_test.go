@@ -83,7 +83,7 @@ func countedRows(t *testing.T) []Row {
 	submit := events.Event{Kind: sms.Submit, Account: "acme", ToConnector: "smsc1", Destination: []byte("46700000001")}
 	for _, took := range []time.Duration{2 * time.Second, 3 * time.Second, time.Second + time.Microsecond, time.Second} {
 		e := submit
-		e.Accepted, e.Price = at.Add(-took).UnixNano(), 50_000
+		e.Accepted, e.Charge.Price = at.Add(-took).UnixNano(), 50_000
 		add(e)
 	}
 	e := submit
@@ -112,19 +112,34 @@ func TestCells(t *testing.T) {
 	t.Parallel()
 	rows := countedRows(t)
 	heads := []string{"messages", "accepted", "sent", "delivered", "undelivered", "failed", "rejected", "unknown", "expired", "deleted", "mo", "charged", "delay", "share"}
-	if got := Heads(); !slices.Equal(got, heads) {
-		t.Errorf("%q", got)
+	q := &Query{By: []string{"account"}, Costs: true}
+	table := TableOf(q, rows, 0, false)
+	if got := table.Heads[1:]; !slices.Equal(got, heads) || table.Heads[0] != "account" || table.Most != 5 || table.More {
+		t.Errorf("%q, %d", got, table.Most)
 	}
 	for i, want := range []string{
 		"- 1 1 0 0 0 0 1 0 0 0 0 0.00 - –", "acme 5 5 4 2 1 0 1 0 0 0 0 0.19 1.75s 66.7 %",
+		"total 6 6 4 2 1 0 2 0 0 0 0 0.19 1.75s 66.7 %",
 	} {
-		if got := strings.Join(rows[i].Cells(), " "); got != want {
+		if got := strings.Join(table.Rows[i].Cells, " "); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
+	for last, want := range map[bool]string{false: "-", true: "acme"} {
+		got := TableOf(q, rows, 1, last)
+		if len(got.Rows) != 2 || got.Rows[0].Cells[0] != want || got.Rows[1].Cells[0] != "total" || got.Rows[1].Accepted != 6 || !got.More {
+			t.Errorf("last %t: %+v", last, got)
+		}
+	}
+	rows[1].figures[cost] = 120_000
+	costly := TableOf(q, rows, 0, false)
+	if got := strings.Join(costly.Rows[1].Cells, " "); got != "acme 5 5 4 2 1 0 1 0 0 0 0 0.19 0.12 0.07 1.75s 66.7 %" ||
+		!slices.Contains(costly.Heads, "margin") {
+		t.Errorf("%q", got)
+	}
 	total := Total(rows)
-	if got, want := strings.Join(total.Cells(), " "), "total 6 6 4 2 1 0 2 0 0 0 0 0.19 1.75s 66.7 %"; got != want {
-		t.Errorf("%q, want %q", got, want)
+	if total.Values[0] != "total" {
+		t.Errorf("%q", total.Values)
 	}
 	rows[1].Values = []string{"acme", "smsc1"}
 	if got := Total(rows[1:]).Values; !slices.Equal(got, []string{"total", ""}) {
@@ -156,14 +171,18 @@ func TestWritten(t *testing.T) {
 		t.Error("there are reasons where nothing failed")
 	}
 	var b strings.Builder
-	if err := WriteCSV(&b, []string{"account"}, rows); err != nil {
+	if err := WriteCSV(&b, &Query{By: []string{"account"}}, rows); err != nil {
 		t.Fatal(err)
 	}
 	lines := strings.Split(b.String(), "\n")
-	if len(lines) != 4 || lines[0] != "account,"+strings.Join(Figures(), ",") || lines[2] != "acme,5,5,4,0,1,0,0,0,0,2,1,7000,3,0,0,0,0,0,0,0.20,0.01" {
+	if len(lines) != 4 || lines[0] != "account,"+strings.TrimSuffix(strings.Join(Figures(), ","), ",cost") || lines[2] != "acme,5,5,4,0,1,0,0,0,0,2,1,7000,3,0,0,0,0,0,0,0.20,0.01" {
 		t.Errorf("%q", lines)
 	}
-	if err := WriteCSV(full{}, nil, rows); err == nil {
+	b.Reset()
+	if err := WriteCSV(&b, &Query{Costs: true}, rows); err != nil || !strings.HasPrefix(b.String(), strings.Join(Figures(), ",")+"\n") {
+		t.Errorf("%q, %v", b.String(), err)
+	}
+	if err := WriteCSV(full{}, &Query{}, rows); err == nil {
 		t.Error("what cannot be written is no error")
 	}
 }

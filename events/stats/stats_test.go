@@ -49,7 +49,7 @@ func made(r *rand.Rand, number uint64) []byte {
 	case sms.Submit:
 		e.Account, e.ToConnector = pick(r, "acme", "beta", ""), pick(r, "smsc1", "smsc2", "")
 		if e.State == events.Sent {
-			e.Price = sms.Money(r.IntN(3) * 45_001)
+			e.Charge.Price = sms.Money(r.IntN(3) * 45_001)
 		}
 	case sms.Receipt:
 		e.Delivery = &events.Delivery{Client: 7, State: sms.States()[r.IntN(len(sms.States()))], Network: 3, NetworkError: 8}

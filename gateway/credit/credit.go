@@ -15,6 +15,7 @@ package credit
 import (
 	"encoding/binary"
 	"fmt"
+	"math"
 	"sync"
 	"sync/atomic"
 
@@ -139,10 +140,10 @@ func (d *Accountant) Reserve(now int64, m *sms.Message, shorts int) (code sms.Co
 	if by != sms.Unbound {
 		return sms.NoCredit, boundTexts[by] + ": " + missing.String() + " " + d.CurrencyOf(c) + " are missing"
 	}
-	if m.Parts < 2 {
-		price *= sms.Money(shorts)
+	if m.Parts > 1 {
+		shorts = 1
 	}
-	sms.SetPrice(m, price)
+	sms.SetPrice(m, price*sms.Money(shorts), uint8(min(shorts, math.MaxUint8)))
 	return sms.OK, ""
 }
 
@@ -170,7 +171,7 @@ func GiveBack(m *sms.Message, whole bool) {
 		amount *= sms.Money(max(m.Parts, 1))
 	}
 	m.Origin.Tally.Credit.GiveBack(amount)
-	sms.SetPrice(m, 0)
+	sms.SetPrice(m, 0, 0)
 }
 
 // Alone gives back the reservation for the other parts of a message that is accepted as one part.

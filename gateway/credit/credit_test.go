@@ -70,7 +70,7 @@ func TestPayAgain(t *testing.T) {
 		t.Errorf("more than is counted: %v", err)
 	}
 	want(5_000_001)
-	all, err := d.History("shop")
+	all, err := d.History("shop", time.Time{})
 	if err != nil || len(all) != 2 || all[0].Reference != "invoice 1" || all[1].Balance != "5.000001" {
 		t.Errorf("%+v, %v", all, err)
 	}

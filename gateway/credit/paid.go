@@ -105,16 +105,36 @@ func (d *Accountant) isTwice(reference string, key []byte) error {
 // prefixOf returns the beginning of the keys of an account's payments.
 func prefixOf(account string) []byte { return append([]byte(account), 0, 'p') }
 
+// IsKnown reports whether an account has a balance, though the configuration may lack the account.
+func (d *Accountant) IsKnown(account string) (bool, error) {
+	_, ok, err := d.keep.Index.Lookup(store.KindBalance, []byte(account))
+	return ok, err
+}
+
+// Balance returns the balance of an account, the number of the last event that is in it, and the time of the wall clock.
+func (d *Accountant) Balance(account string, last func() uint64) (balance sms.Money, event uint64, at int64) {
+	c := &d.node.Origins.TallyOf(account).Credit
+	d.keep.Batches.Write(func(*store.Batch) { // events are numbered, and balances change, only here
+		balance, _ = c.Balance()
+		event, at = last(), d.node.Clock.WallNow()
+	})
+	return balance, event, at
+}
+
 // MaxHistory is the maximum number of payments that History returns.
 const MaxHistory = 10_000
 
 // errOther stops a search at the first payment of another account.
 var errOther = errors.New("another account")
 
-// History returns the payments of an account, the oldest first.
-func (d *Accountant) History(account string) (all []Payment, err error) {
+// History returns the payments of an account since a time, the oldest first.
+func (d *Accountant) History(account string, since time.Time) (all []Payment, err error) {
 	prefix := prefixOf(account)
-	err = d.keep.Index.Notes(store.KindPaid, prefix, MaxHistory, func(key, value []byte) error {
+	from := prefix
+	if at := since.UnixNano(); since.Unix() > 0 {
+		from = binary.BigEndian.AppendUint64(prefixOf(account), uint64(at))
+	}
+	err = d.keep.Index.Notes(store.KindPaid, from, MaxHistory, func(key, value []byte) error {
 		if !bytes.HasPrefix(key, prefix) {
 			return errOther
 		}

@@ -140,7 +140,7 @@ func TestCredit(t *testing.T) {
 		i.Undo(s.From, a, sms.SystemError)
 		want(sms.Money(20_000 - 10_000*n))
 	}
-	if s := p.submission(Replaced, sms.Submit, func(m *sms.Message) { sms.SetPrice(m, 10_000) }); fmt.Sprint(p.TakeWaiting(now, s)) != "" {
+	if s := p.submission(Replaced, sms.Submit, func(m *sms.Message) { sms.SetPrice(m, 10_000, 1) }); fmt.Sprint(p.TakeWaiting(now, s)) != "" {
 		s.Drop() // the message that stays has its reservation
 	}
 	want(0)

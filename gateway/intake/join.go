@@ -96,15 +96,15 @@ func (j *Joiner) joinAll(now int64, parts []keep.Accepted) {
 			expires = min(expires, p.Message.Expires)
 		}
 	}
-	before, price := m.Size(), sms.Money(0)
+	before, price, shorts := m.Size(), sms.Money(0), 0
 	for _, p := range parts {
-		price += sms.PriceOf(p.Message)
+		price, shorts = price+sms.PriceOf(p.Message), shorts+int(sms.ShortsOf(p.Message))
 	}
 	if !j.convert.Join(messages, m) {
 		j.sendParts(parts)
 		return
 	}
-	sms.SetPrice(m, price)
+	sms.SetPrice(m, price, uint8(min(shorts, math.MaxUint8)))
 	if expires != math.MaxInt64 {
 		m.Expires = expires
 	}

@@ -253,7 +253,7 @@ func (s *Submission) Do() { s.Code, s.Work = s.Work(), nil }
 func (s *Submission) Drop() {
 	if s.Message != nil {
 		if s.Way&replacing != 0 {
-			sms.SetPrice(s.Message, 0) // the price is reserved for the message that stays
+			sms.SetPrice(s.Message, 0, 0) // the price is reserved for the message that stays
 		}
 		Retract(s.From, s.Message)
 		s.at.change.Refused()

@@ -19,6 +19,8 @@ type Ending struct {
 	// Charge is the price that the account pays. It is decided before the steps, so that the event and
 	// the mapping contain the same price.
 	Charge sms.Money
+	Cost   sms.Money // price that the SMSC charges
+	Shorts uint8     // number of short messages that Charge and Cost are for; 0: one
 
 	Attempts   uint8 // how often the message was sent
 	Operations bool  // the last out connector has the option operations

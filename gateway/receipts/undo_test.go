@@ -15,7 +15,7 @@ func (p *rig) priced(id uint64, terms sms.Terms) *sms.Message {
 	m.ID, m.Origin = id, p.node.Origins.Of("shop", "clients")
 	m.Set(sms.Address{Addr: []byte("1234")}, sms.Address{Addr: []byte("46700000001")}, []byte("hello"))
 	m.Origin.Tally.Credit.SetTerms(terms)
-	sms.SetPrice(m, 50_000)
+	sms.SetPrice(m, 50_000, 1)
 	return m
 }
 
@@ -102,7 +102,7 @@ func TestUndoBeforeEnd(t *testing.T) {
 	if v := p.takes("msg-1", sms.StateRejected); v != Dropped || !p.Refunds.HasFailed(7000) {
 		t.Errorf("verdict %v, has failed %v", v, p.Refunds.HasFailed(7000))
 	}
-	sms.SetPrice(m, 0) // as the step price does
+	sms.SetPrice(m, 0, 0) // as the step price does
 	p.ended(m, "msg-1", false)
 	p.takes("msg-1", sms.StateRejected)
 	if balance, _ := m.Origin.Tally.Credit.Balance(); balance != 0 || len(p.refunded) != 0 {

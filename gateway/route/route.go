@@ -41,6 +41,8 @@ type routes struct {
 	connectors map[string]*config.Connector
 	validity   bool // an option sets or limits the validity of messages
 	forced     bool // an account gets receipts that it does not request
+
+	costs map[string]*prices.List // prices of the SMSCs that have any, by connector
 }
 
 // newRoutes builds the routes of a configuration whose connectors exist.
@@ -58,8 +60,29 @@ func (t *Table) newRoutes(cfg *config.Config, lists map[string]*prices.List) *ro
 			r.addDriver(c.Driver)
 		}
 	}
+	r.costs = costsOf(cfg, lists)
 	r.table = newIndex(cfg.Routes, func(to config.Target) target { return t.target(cfg, to, lists) })
 	return r
+}
+
+func costsOf(cfg *config.Config, lists map[string]*prices.List) map[string]*prices.List {
+	all := map[string]*prices.List{}
+	for i := range cfg.Connectors {
+		if l := lists[cfg.Connectors[i].Costs]; l != nil {
+			all[cfg.Connectors[i].Name] = l
+		}
+	}
+	return all
+}
+
+// Cost returns what the SMSC of a connector charges for a short message, at a time of the wall clock. It reports false if that
+// is not known.
+func (t *Table) Cost(connector string, m *sms.Message, wall int64) (sms.Money, bool) {
+	costs := t.routes.Load().costs
+	if len(costs) == 0 || costs[connector] == nil {
+		return 0, false
+	}
+	return costs[connector].Of(number.Of(m.Dest()), m.Network, wall)
 }
 
 func (t *Table) target(cfg *config.Config, to config.Target, lists map[string]*prices.List) target {

@@ -38,7 +38,7 @@ func (d *Settler) cut(l *connector.Lane, m *sms.Message, now int64) bool {
 		p.ID, p.Offset = first+uint64(i), uint16(i)
 		p.ForgetAttempts()
 		if i > 0 {
-			sms.SetPrice(p, 0) // the first part has the price of the message
+			sms.SetPrice(p, 0, 0) // the first part has the price of the message
 		}
 		if len(known.Joined) > 0 {
 			p.SetSubmitted(&known)

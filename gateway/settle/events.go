@@ -89,7 +89,8 @@ func (l *EventLog) Add(b *store.Batch, m *sms.Message, e *keep.Ending, ahead int
 		ToConnector: e.Lane.Connector, ToAccount: e.Lane.Account,
 		Source: m.Source().Addr, Destination: m.Dest().Addr,
 		Accepted: m.Arrived + ahead, Attempts: int(e.Attempts), Sends: int(m.Sends), PeerID: e.Answer.PeerID,
-		Part: m.Part, Parts: m.Parts, Tags: m.Tags(), Network: m.Network, Price: e.Charge,
+		Part: m.Part, Parts: m.Parts, Tags: m.Tags(), Network: m.Network,
+		Charge: events.Charge{Price: e.Charge, Cost: e.Cost, Shorts: e.Shorts},
 	}
 	if o := m.Origin; o != nil {
 		v.Account, v.Connector = o.Account, o.Connector

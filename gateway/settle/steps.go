@@ -72,7 +72,24 @@ func (d *Settler) end(e *ending) {
 	if !needed {
 		return
 	}
+	d.setCost(e)
 	d.keep.Batches.Write(e.write)
+}
+
+// setCost sets what an SMSC charges for a message that it has accepted, if events show it.
+func (d *Settler) setCost(e *ending) {
+	m := e.message
+	if e.Shorts = sms.ShortsOf(m); d.Events.Writer == nil || e.State != events.Sent || m.Kind != sms.Submit {
+		return
+	}
+	cost, ok := d.table.Cost(e.Lane.Connector, m, e.Answer.At+d.node.Clock.Ahead())
+	if !ok {
+		return
+	}
+	if sms.PriceOf(m) == 0 {
+		e.Shorts, _ = d.convert.Whole(nil, m)
+	}
+	e.Cost = cost * sms.Money(max(e.Shorts, 1))
 }
 
 func (e *ending) takeSteps(b *store.Batch) {

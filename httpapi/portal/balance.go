@@ -2,6 +2,7 @@ package portal
 
 import (
 	"slices"
+	"time"
 
 	"pmg/config"
 	"pmg/gateway/credit"
@@ -50,7 +51,7 @@ type balance struct {
 
 func balanceOf(v *visit) (any, *own.Problem) {
 	m := balance{Money: moneyOf(v)}
-	all, err := v.rooms().Money.History(v.who.account)
+	all, err := v.rooms().Money.History(v.who.account, time.Time{})
 	if err != nil {
 		return nil, own.NewProblem("unavailable", "")
 	}

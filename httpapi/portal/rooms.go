@@ -2,6 +2,7 @@ package portal
 
 import (
 	"context"
+	"time"
 
 	"pmg/config"
 	"pmg/config/managed/editor"
@@ -35,7 +36,7 @@ type Table interface {
 // Money gives access to the payments of accounts.
 type Money interface {
 	CurrencyOf(c *sms.Credit) string
-	History(account string) ([]credit.Payment, error)
+	History(account string, since time.Time) ([]credit.Payment, error)
 }
 
 // Webhooks gives access to the servers of clients.

@@ -22,14 +22,11 @@ const (
 
 // A statistics is the model of the page of that name.
 type statistics struct {
-	Off      bool // statistics are off
-	Rows     []stats.Row
-	More     bool // there are more rows than Rows
+	Off bool // statistics are off
+	stats.Table
 	By       string
 	From, To string
 	Choices  []string
-	Heads    []string
-	Most     int64
 	CSV      template.URL
 }
 
@@ -96,17 +93,8 @@ func statisticsOf(v *visit) (any, *own.Problem) {
 	from, to := values.Get("from"), values.Get("to")
 	m := statistics{
 		By: q.By[0], From: from, To: to, Choices: periods(),
-		Heads: append(slices.Clone(q.By), stats.Heads()...), Rows: rows,
-		CSV: template.URL(Base + "statistics.csv?" + url.Values{"by": q.By, "from": {from}, "to": {to}}.Encode()),
-	}
-	for i := range rows {
-		m.Most = max(m.Most, rows[i].Figure("accepted"))
-	}
-	if m.More = len(rows) > mostRows; m.More {
-		m.Rows = slices.Clip(rows[len(rows)-mostRows:])
-	}
-	if len(rows) > 1 {
-		m.Rows = append(m.Rows, stats.Total(rows))
+		Table: stats.TableOf(&q, rows, mostRows, true),
+		CSV:   template.URL(Base + "statistics.csv?" + url.Values{"by": q.By, "from": {from}, "to": {to}}.Encode()),
 	}
 	return m, nil
 }
@@ -128,6 +116,6 @@ func (v *visit) statisticsFile() {
 		return
 	}
 	var b bytes.Buffer
-	_ = stats.WriteCSV(&b, q.By, rows) // writing to a buffer does not fail
+	_ = stats.WriteCSV(&b, &q, rows) // writing to a buffer does not fail
 	v.answer(200, "text/csv; charset=utf-8", b.Bytes(), [2]string{"Content-Disposition", `attachment; filename="statistics.csv"`})
 }

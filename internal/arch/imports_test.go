@@ -118,7 +118,8 @@ func table() []row {
 		{"connector/account", "config internal/passhash internal/ratelimit internal/tlsfiles internal/token internal/window protocols sms sms/number"},
 		{"pdulog", "internal/logfile internal/logtext internal/smstext protocols sms sms/charset sms/number"},
 		{"events", "internal/logfile internal/wholefile pdulog sms"},
-		{"events/stats", "events internal/figuretext internal/wholefile pdulog sms"},
+		{"events/stats", "events internal/figuretext internal/wholefile sms"},
+		{"events/statement", "events internal/figuretext internal/timetext sms"},
 		{"gateway/privacy", "config events internal/logfile internal/wholefile pdulog sms sms/charset sms/number sms/plan store"},
 
 		// Sessions, and the gateway's decisions about them.
@@ -166,14 +167,14 @@ func table() []row {
 		{"admin/access", "config connector/account gateway/node internal/browser internal/passhash internal/token internal/turns"},
 		{"admin/history", "connector"},
 		{"admin/problems", "internal/figuretext"},
-		{"admin", "admin/access admin/history admin/problems cluster/report config connector connector/streams events/stats gateway gateway/credit gateway/hooks gateway/lists gateway/operate gateway/privacy gateway/receipts gateway/request gateway/webhooks internal/figuretext internal/handshakes internal/httpfault internal/logfile internal/smstext internal/sock internal/timetext internal/tlsfiles internal/turns pdulog pdulog/story plugin protocols sms sms/number sms/numbers sms/rewrite stages/flow store"},
+		{"admin", "admin/access admin/history admin/problems cluster/report config connector connector/streams events/statement events/stats gateway gateway/credit gateway/hooks gateway/lists gateway/operate gateway/privacy gateway/receipts gateway/request gateway/webhooks internal/figuretext internal/handshakes internal/httpfault internal/logfile internal/smstext internal/sock internal/timetext internal/tlsfiles internal/turns pdulog pdulog/story plugin protocols sms sms/number sms/numbers sms/rewrite stages/flow store"},
 		{"admin/manage", "admin admin/access config config/managed config/managed/editor"},
 		{"admin/oidc", "config internal/httpcall internal/turns"},
-		{"admin/web", "admin admin/access admin/history admin/manage admin/oidc cluster/report config config/document config/managed config/managed/editor connector events/stats gateway/operate gateway/privacy gateway/webhooks internal/browser internal/figuretext internal/httpfault pdulog protocols sms"},
+		{"admin/web", "admin admin/access admin/history admin/manage admin/oidc cluster/report config config/document config/managed config/managed/editor connector events/statement events/stats gateway/operate gateway/privacy gateway/webhooks internal/browser internal/figuretext internal/httpfault pdulog protocols sms"},
 
 		// Wiring: the only place of the product that makes drivers.
 		{"cmd/pmg/explain", "config connector gateway gateway/intake gateway/keep gateway/leave gateway/route internal/smstext protocols protocols/httpsms sms sms/charset sms/fit sms/number sms/rewrite sms/userdata"},
-		{"cmd/pmg/customers", "admin config gateway/credit internal/console internal/passhash internal/textfile internal/token sms/networks sms/prices"},
+		{"cmd/pmg/customers", "admin config events/statement gateway/credit internal/console internal/passhash internal/textfile internal/token sms/networks sms/prices"},
 		{"cmd/pmg/ask", "config internal/console internal/httpcall internal/tlsfiles protocols/httpsms"},
 		{"cmd/pmg/help", ""},
 		{"cmd/pmg/check", "admin cmd/pmg/ask config gateway/hooks internal/figuretext internal/nearest internal/sheet internal/textfile plugin sms sms/networks sms/number sms/numbers"},

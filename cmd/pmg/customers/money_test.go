@@ -32,6 +32,18 @@ func TestMoneyCommands(t *testing.T) {
 		{"credit show acme", `[]`, "GET /admin/v1/credit?account=acme", "account", ""},
 		{"credit history acme", `[{"at":"2026-11-27T10:00:00Z","amount":"1.00","balance":"2.00","by":"root"}]`,
 			"GET /admin/v1/credit/history?account=acme", "2026-11-27 10:00:00  1.00    2.00     -          -        root\n", ""},
+		{"statement acme --month 2026-10", `{"account":"acme\u001b","currency":"EUR","timezone":"UTC","charged":"1.50","messages":2,` +
+			`"lines":[{"country":"240","price":"0.75","messages":2,"short_messages":2,"sum":"1.50"}],"closing_balance":"-1.50"}`,
+			"GET /admin/v1/statement?account=acme&connector=&month=2026-10&timezone=",
+			"Statement of account acme?, 0001-01-01 to 0000-12-31 (UTC)\n\nCharged, in EUR\n240 - - 0.75 2 2 1.50\ntotal    2 0 1.50\n", ""},
+		{"statement acme --csv", `{"timezone":"UTC","account":"acme"}`,
+			"GET /admin/v1/statement?account=acme&connector=&month=&timezone=", "closing balance,0001-01-01T00:00:00Z,,,,,,,0.00,,,\n", ""},
+		{"statement --connector telia --json", `{"connector":"telia"}`,
+			"GET /admin/v1/statement?connector=telia&month=&timezone=", "telia", ""},
+		{"statement acme --events DIR/none", `{"account":"acme","event":1,"from":"2026-10-01T00:00:00Z","to":"2026-11-01T00:00:00Z"}`,
+			"GET /admin/v1/statement/ledger?account=acme&connector=&month=&timezone=", "", "no such file"},
+		{"statement", "", "", "", "name an account"},
+		{"statement acme --connector telia", "", "", "", "name an account"},
 		{"price check DIR/good.csv", "", "", "good.csv: 2 prices: 1 of networks, 0 of countries, 0 of prefixes\n  network 240-01: 0.045\n  all others: 0.09\n", ""},
 		{"price check DIR/bad.csv", "", "", "bad.csv:1: cannot read \"24001,0.0450001\"", "2 problems"},
 		{"price check --networks DIR/networks.csv DIR/bad.csv", "", "",
@@ -42,12 +54,22 @@ func TestMoneyCommands(t *testing.T) {
 		var out bytes.Buffer
 		asked := ""
 		root := &cobra.Command{Use: "pmg", SilenceErrors: true, SilenceUsage: true}
-		root.AddCommand(Credit(func(*cobra.Command) func(method, path string, v any) error {
+		gateway := func(*cobra.Command) func(method, path string, v any) error {
 			return func(method, path string, v any) error {
 				asked = method + " " + path
 				return json.Unmarshal([]byte(c.answer), v)
 			}
-		}), Price())
+		}
+		root.AddCommand(Credit(gateway), Price(), Statement(StatementProgram{
+			Gateway: gateway, JSON: func(out io.Writer, v any) error { return json.NewEncoder(out).Encode(v) },
+			Table: func(_ int, _ []string, rows [][]string) string {
+				var b strings.Builder
+				for _, row := range rows {
+					b.WriteString(strings.Join(row, " ") + "\n")
+				}
+				return b.String()
+			},
+		}))
 		root.SetArgs(strings.Fields(strings.ReplaceAll(c.args, "DIR", dir)))
 		root.SetOut(&out)
 		root.SetErr(io.Discard)

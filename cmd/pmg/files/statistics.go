@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"time"
 
@@ -77,6 +76,7 @@ Without --day, --month, --from and --to it shows the last 30 days.`,
 }
 
 func (o *options) show(cmd *cobra.Command) error {
+	o.query.Costs = true
 	if err := o.days.Of(&o.query, time.Now()); err != nil {
 		return err
 	}
@@ -101,24 +101,17 @@ func (o *options) show(cmd *cobra.Command) error {
 	case o.json:
 		return o.JSON(out, stats.Objects(o.query.By, rows))
 	case o.csv:
-		return stats.WriteCSV(out, o.query.By, rows)
+		return stats.WriteCSV(out, &o.query, rows)
 	case len(rows) == 0:
 		_, err = fmt.Fprintln(out, "nothing was counted")
 		return err
 	}
-	_, err = fmt.Fprint(out, o.Table(len(o.query.By), append(slices.Clone(o.query.By), stats.Heads()...), cells(rows)))
+	table, cells := stats.TableOf(&o.query, rows, 0, false), [][]string{}
+	for _, row := range table.Rows {
+		cells = append(cells, row.Cells)
+	}
+	_, err = fmt.Fprint(out, o.Table(len(o.query.By), table.Heads, cells))
 	return err
-}
-
-// cells returns the table's rows, and one with their sum below more than one.
-func cells(rows []stats.Row) (all [][]string) {
-	if len(rows) > 1 {
-		rows = append(slices.Clip(rows), stats.Total(rows))
-	}
-	for i := range rows {
-		all = append(all, rows[i].Cells())
-	}
-	return all
 }
 
 func rebuildCommand(p StatisticsProgram) *cobra.Command {

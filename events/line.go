@@ -1,25 +1,27 @@
-package stats
+package events
 
 import (
 	"pmg/pdulog"
 	"pmg/sms"
 )
 
-// A line contains the fields of an event's line that are counted. Texts are slices of the line.
-type line struct {
-	number                 uint64
-	kind, state, reason    []byte
-	account, toAccount     []byte
-	connector, toConnector []byte
-	network, delivery      []byte
-	accepted, ended        int64 // microseconds since 1970; 0: unknown
-	part                   int   // number of the part, from 1
-	price, refund          sms.Money
+// A Line contains the fields of an event's line that are counted and summed up. Texts are slices of the line, with its escapes.
+type Line struct {
+	Number                 uint64
+	Kind, State, Reason    []byte
+	Account, ToAccount     []byte
+	Connector, ToConnector []byte
+	Source, Destination    []byte
+	Network, Delivery      []byte
+	Accepted, Ended        int64 // microseconds since 1970; 0: unknown
+	Part, Parts            int   // Part is the number of the part, from 1
+	Shorts                 int   // number of short messages that Price and Cost are for
+	Price, Refund, Cost    sms.Money
 }
 
-// read reads the line of an event, as events.Printer makes it. It reports false for other lines.
-func (l *line) read(b []byte) bool {
-	*l = line{part: 1}
+// Read reads the line of an event, as Printer makes it. It reports false for other lines.
+func (l *Line) Read(b []byte) bool {
+	*l = Line{Part: 1, Parts: 1, Shorts: 1}
 	if len(b) < 2 || b[0] != '{' || b[len(b)-1] != '}' {
 		return false
 	}
@@ -46,7 +48,7 @@ func (l *line) read(b []byte) bool {
 		case !ok || len(b) == 0:
 			return false
 		case b[0] == '}':
-			return len(b) == 1 && l.number != 0
+			return len(b) == 1 && l.Number != 0
 		case b[0] != ',':
 			return false
 		}
@@ -95,42 +97,52 @@ func number(b []byte) (n uint64, rest []byte, ok bool) {
 	return n, b[i:], i > 0
 }
 
-func (l *line) count(name []byte, n uint64) {
+func (l *Line) count(name []byte, n uint64) {
 	switch string(name) {
 	case "number":
-		l.number = n
+		l.Number = n
 	case "part":
-		l.part = int(n)
+		l.Part = int(n)
+	case "parts":
+		l.Parts = int(n)
+	case "short_messages":
+		l.Shorts = int(n)
 	}
 }
 
-func (l *line) text(name, text []byte) {
+func (l *Line) text(name, text []byte) {
 	switch string(name) {
 	case "kind":
-		l.kind = text
+		l.Kind = text
 	case "state":
-		l.state = text
+		l.State = text
 	case "reason":
-		l.reason = text
+		l.Reason = text
 	case "account":
-		l.account = text
+		l.Account = text
 	case "to_account":
-		l.toAccount = text
+		l.ToAccount = text
 	case "connector":
-		l.connector = text
+		l.Connector = text
 	case "to_connector":
-		l.toConnector = text
+		l.ToConnector = text
+	case "source":
+		l.Source = text
+	case "destination":
+		l.Destination = text
 	case "network":
-		l.network = text
+		l.Network = text
 	case "delivery":
-		l.delivery = text
+		l.Delivery = text
 	case "price":
-		l.price, _ = sms.ReadMoney(string(text))
+		l.Price, _ = sms.ReadMoney(string(text))
 	case "refund":
-		l.refund, _ = sms.ReadMoney(string(text))
+		l.Refund, _ = sms.ReadMoney(string(text))
+	case "cost":
+		l.Cost, _ = sms.ReadMoney(string(text))
 	case "accepted_at":
-		l.accepted = pdulog.Micros(text)
+		l.Accepted = pdulog.Micros(text)
 	case "ended_at":
-		l.ended = pdulog.Micros(text)
+		l.Ended = pdulog.Micros(text)
 	}
 }
