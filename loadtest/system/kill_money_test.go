@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"pmg/admin"
+	"pmg/events/statement"
 	"pmg/gateway/credit"
 	"pmg/internal/testkit/process"
 	"pmg/internal/testkit/testutil"
@@ -112,6 +113,12 @@ func TestKillMoney(t *testing.T) {
 	}
 	if sum != paid {
 		t.Errorf("paid %s, and the history has %s", paid, sum)
+	}
+	var bill statement.Statement
+	p.Ask("statement?account=load", &bill)
+	if bill.Closing != amountOf(t, end.Balance) || bill.Opening == 0 && (bill.Charged != charged || bill.Refunded != back || bill.Paid != paid) ||
+		bill.Opening+bill.Paid-bill.Net() != bill.Closing {
+		t.Errorf("the statement is %+v", bill)
 	}
 	t.Logf(
 		"%d kills: paid %s in %d payments, %d of them entered again; %d of %d messages sent, charged %s, given back %s, left %s; %d throttled",
