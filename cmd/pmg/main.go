@@ -21,6 +21,7 @@ import (
 	"pmg/cmd/pmg/migrate"
 	"pmg/cmd/pmg/probe"
 	"pmg/cmd/pmg/webhooks"
+	"pmg/cmd/pmg/whatif"
 	"pmg/config"
 )
 
@@ -81,6 +82,7 @@ func addGroups(root *cobra.Command) {
 		}},
 		{"Look", []*cobra.Command{
 			newStatusCommand(), newSessionsCommand(), newTraceCommand(), newLogCommand(), newExplainCommand(), newPDUCommand(),
+			whatif.Command(whatif.Program{Load: loadQuietly, Drivers: newDriver, JSON: writeJSON, Table: rowsText}),
 			files.Statistics(files.StatisticsProgram{Load: loadQuietly, JSON: writeJSON, Table: rowsText}),
 			check.Networks(loadQuietly), newStagesCommand(),
 		}},
