@@ -58,7 +58,8 @@ var faultKinds = []struct {
 
 // Three machines, each with a gateway and a server of NATS in a network of its own, go on while processes are killed and stopped,
 // networks cut in each direction, and disks are slow, under load with receipts, keys and webhooks, which comes through HAProxy.
-// Nothing that was accepted is missing, nor a receipt, nor an event, and all copies are equal.
+// Nothing that was accepted is missing, nor a receipt, nor an event, and all copies are equal. What mobiles and operators have changed
+// in lists is in force at each node.
 func TestClusterMachines(t *testing.T) {
 	if !inNamespace(t, fmt.Sprintf("-machine-rounds=%d", *machineRounds), fmt.Sprintf("-machine-seed=%d", *machineSeed),
 		fmt.Sprintf("-machine-lease=%s", *machineLease), "-machine-faults="+*machineFaults) {
@@ -78,16 +79,22 @@ func TestClusterMachines(t *testing.T) {
 	x.submits("127.0.0.1:2775", "127.0.0.1:8080")
 	f.x.flows(f.g)
 	changes := startOffice(f.g, seed)
+	p := startPhones(x, "127.0.0.1:8080")
 	for i := range *machineRounds {
 		f.round(i)
 	}
 	changes.end()
+	p.end()
 	x.end()
-	owner := f.g.owner(nil)
-	changes.compare(t, owner)
 	f.compare()
-	x.events(f.events)
-	m.compare(t, owner, f.events)
+	for i := range f.g.nodes { // each has the same lists
+		f.g.moveTo(string(rune('a' + i)))
+		changes.compare(t, &f.g.nodes[i])
+		p.compare(t, &f.g.nodes[i])
+	}
+	f.compare()
+	x.events(f.events, p.accepted)
+	m.compare(t, f.g.owner(nil), f.events)
 	for _, kind := range faultKinds {
 		if c := f.seen[kind.name]; c != nil {
 			t.Logf("%-28s %s", kind.name+":", c)

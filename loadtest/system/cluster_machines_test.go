@@ -37,12 +37,13 @@ accounts:
   - {system_id: one, password: secret, block: [stops]}
   - {system_id: two, password: secret, prices: standard, balance: {mode: postpaid, limit: "1000000"}}
   - {system_id: load, password: secret, webhook: %[3]q}
+  - {system_id: phones, password: secret, bind: [transmitter], webhook: %[3]q, block: [optouts]}
 connectors:
   - {name: clients, direction: in, address: "0.0.0.0:2775", window: 100}
   - {name: api, direction: in, protocol: http, address: "0.0.0.0:8080", throttle_pause: 1ms, retry: {temporary: [100ms, repeat]}}
   - {name: operator, direction: out, address: %[4]q, instances: 2, window: 10, max_queue: 500, queue_wait: 60s,
      system_id: pmg, password: secret, reconnect_delay: 20ms}
-routes: [{to: operator}]
+routes: [{from: operator, to: {account: phones}}, {to: operator}]
 `
 
 // machines is three machines, each with a server of NATS and a gateway in a network of its own.

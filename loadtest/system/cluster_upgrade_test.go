@@ -67,7 +67,7 @@ func TestClusterUpgrade(t *testing.T) {
 	}
 	x.end()
 	m.g.wants("3 copies have the same", "check")
-	x.events(m.events)
+	x.events(m.events, nil)
 	if _, doubled := x.arrived(); doubled > 0 {
 		t.Errorf("%d messages have arrived twice", doubled)
 	}
