@@ -70,7 +70,7 @@ func TestClusterMachines(t *testing.T) {
 		seed = rand.Uint64()
 	}
 	t.Logf("-machine-seed %d", seed)
-	x := startTraffic(t, hubAddress)
+	x := startTraffic(t, hubAddress, hubAddress)
 	f := &faulty{
 		machines: newMachines(t, clusterTimes{*machineLease, *machineLease * 6 / 5}, x.sink.Addr(), x.hook.URL),
 		x:        x, random: rand.New(rand.NewPCG(seed, 0)), seen: map[string]*faultCount{},

@@ -36,12 +36,12 @@ type traffic struct {
 	stop    context.CancelFunc
 }
 
-// startTraffic starts SMSC and webhook at an address. Clients start with submits.
-func startTraffic(t *testing.T, host string) *traffic {
+// startTraffic starts SMSC and webhook at an address each. Clients start with submits.
+func startTraffic(t *testing.T, smsc, host string) *traffic {
 	x := &traffic{t: t}
 	var err error
 	x.sink, err = loadtest.StartSink(loadtest.SinkOptions{
-		Listen: host + ":0", Receipts: true, Delay: 40 * time.Millisecond, Receipt: loadtest.ReceiptOptions{DelayMax: 300 * time.Millisecond},
+		Listen: smsc + ":0", Receipts: true, Delay: 40 * time.Millisecond, Receipt: loadtest.ReceiptOptions{DelayMax: 300 * time.Millisecond},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -36,7 +36,7 @@ func TestClusterUpgrade(t *testing.T) {
 	if before == "" {
 		before = build("v9.9.8")
 	}
-	x := startTraffic(t, hubAddress)
+	x := startTraffic(t, hubAddress, hubAddress)
 	m := newMachines(t, clusterTimes{10 * time.Second, 12 * time.Second}, x.sink.Addr(), x.hook.URL)
 	for i := range m.g.nodes {
 		m.g.nodes[i].program = before
@@ -155,7 +155,7 @@ func TestClusterAddress(t *testing.T) {
 	if !inNamespace(t) {
 		return
 	}
-	x := startTraffic(t, hubAddress)
+	x := startTraffic(t, hubAddress, hubAddress)
 	m := newMachines(t, clusterTimes{10 * time.Second, 12 * time.Second}, x.sink.Addr(), x.hook.URL)
 	dir := t.TempDir()
 	for i := range m.g.nodes {
