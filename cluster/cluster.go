@@ -82,14 +82,11 @@ type Node struct {
 	seen    atomic.Pointer[[]State] // the latest published states of all nodes
 	sum     atomic.Pointer[Sum]
 	full    atomic.Pointer[report.Fullness]
-	smscs   atomic.Pointer[[]SMSC]
-	reach   atomic.Pointer[report.Reach]                 // nil: the owner has a session with each SMSC
-	down    atomic.Pointer[func(time.Duration) []string] // see SetDown; nil: no gateway works here
-	paused  time.Time                                    // age of the reach about which reachMore has logged last; tick uses it alone
-	unseen  atomic.Pointer[error]                        // why the last tick has failed; nil: it has not
-	sick    atomic.Pointer[[]string]                     // what the servers said in trouble that is wrong with them; nil: there was none
-	summing sync.Mutex                                   // held while the store is read for a hash
-	closed  bool                                         // the gateway has closed the store; guarded by summing
+	smscs   smscs
+	unseen  atomic.Pointer[error]    // why the last tick has failed; nil: it has not
+	sick    atomic.Pointer[[]string] // what the servers said in trouble that is wrong with them; nil: there was none
+	summing sync.Mutex               // held while the store is read for a hash
+	closed  bool                     // the gateway has closed the store; guarded by summing
 }
 
 // Open connects to the servers, opens the copy and begins to follow. It tries until it succeeds,
@@ -101,7 +98,7 @@ func Open(ctx context.Context, o Options) (*Node, error) {
 	}
 	n := &Node{o: o, began: time.Now(), stopped: make(chan struct{}), handing: make(chan string, 1)}
 	n.config.Store(&o.Config)
-	n.smscs.Store(&o.SMSCs)
+	n.smscs.all.Store(&o.SMSCs)
 	n.reason.Store(&reason{report.Reading, stillReading})
 	n.seen.Store(&[]State{})
 	n.sum.Store(&Sum{})
@@ -195,14 +192,14 @@ func (n *Node) Done() <-chan struct{} { return n.ctx.Done() }
 // Err returns why the node can take no part any more.
 func (n *Node) Err() error { return context.Cause(n.ctx) }
 
-// Asked receives the name of the node to which the work is to be handed over, "" for any: an operator wants it, or that node reaches
-// more SMSCs.
+// Asked receives the name of the node to which the work is to be handed over, "" for any: an operator wants it, or that node
+// reaches more SMSCs.
 func (n *Node) Asked() <-chan string { return n.handing }
 
 // SetConfig replaces the hash of the configuration and its SMSCs, after a reload.
 func (n *Node) SetConfig(hash string, smscs []SMSC) {
 	n.config.Store(&hash)
-	n.smscs.Store(&smscs)
+	n.smscs.all.Store(&smscs)
 }
 
 // Release hands the work over to the node next, or to any node if next is "". The gateway and its

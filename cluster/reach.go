@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"pmg/cluster/report"
@@ -17,6 +18,14 @@ type SMSC struct {
 	Addresses []string
 }
 
+// smscs is what a node knows of the SMSCs.
+type smscs struct {
+	all    atomic.Pointer[[]SMSC]
+	reach  atomic.Pointer[report.Reach]                 // nil: the owner has a session with each SMSC
+	down   atomic.Pointer[func(time.Duration) []string] // see SetDown; nil: no gateway works here
+	paused time.Time                                    // time of the reach that reachMore has logged; for tick alone
+}
+
 const (
 	dialEvery   = time.Minute      // between two attempts of a node to connect to SMSCs
 	dialTimeout = 5 * time.Second  // for an address
@@ -26,7 +35,7 @@ const (
 )
 
 // SetDown sets the function that returns the names of the SMSCs with which the owner's gateway has had no session for a time.
-func (n *Node) SetDown(down func(longer time.Duration) []string) { n.down.Store(&down) }
+func (n *Node) SetDown(down func(longer time.Duration) []string) { n.smscs.down.Store(&down) }
 
 // connect tries to connect to the SMSCs while the owner is without a session with one of them, at most once in dialEvery.
 func (n *Node) connect() {
@@ -36,10 +45,10 @@ func (n *Node) connect() {
 	for {
 		switch down, ok := n.findDown(); {
 		case !ok:
-			n.reach.Store(nil)
+			n.smscs.reach.Store(nil)
 		case time.Since(dialed) >= dialEvery:
 			dialed = time.Now()
-			n.reach.Store(connectAll(n.ctx, *n.smscs.Load(), down, dial))
+			n.smscs.reach.Store(connectAll(n.ctx, *n.smscs.all.Load(), down, dial))
 		}
 		select {
 		case <-n.ctx.Done():
@@ -49,10 +58,10 @@ func (n *Node) connect() {
 	}
 }
 
-// findDown reports whether the owner is without a session with an SMSC. On the owner, down has the names of those SMSCs; on another
-// node it is nil, because that node has no sessions.
+// findDown reports whether the owner is without a session with an SMSC. On the owner, down has the names of those SMSCs; on
+// another node it is nil, because that node has no sessions.
 func (n *Node) findDown() (down map[string]bool, ok bool) {
-	if f := n.down.Load(); f != nil {
+	if f := n.smscs.down.Load(); f != nil {
 		down = map[string]bool{}
 		for _, name := range (*f)(n.o.HandOverAfter) {
 			down[name] = true
@@ -78,8 +87,8 @@ func dial(ctx context.Context, address string) error {
 	return conn.Close()
 }
 
-// connectAll tries to connect to SMSCs, all of them together. If down is not nil, the node has a session with each SMSC that is not in
-// it.
+// connectAll tries to connect to SMSCs, all of them together. If down is not nil, the node has a session with each SMSC that is
+// not in it.
 func connectAll(ctx context.Context, all []SMSC, down map[string]bool, dial func(context.Context, string) error) *report.Reach {
 	missing := make([]string, len(all))
 	var dialing sync.WaitGroup
@@ -132,7 +141,8 @@ type reachMove struct {
 	To string    `json:"to"`
 }
 
-// isRecent reports whether a cell has a hand-over since which reachPause is not over. It may be in the future, because clocks differ.
+// isRecent reports whether a cell has a hand-over since which reachPause is not over. It may be in the future, because clocks
+// differ.
 func isRecent(octets []byte, now time.Time) bool {
 	var m reachMove
 	if json.Unmarshal(octets, &m) != nil {
@@ -144,8 +154,8 @@ func isRecent(octets []byte, now time.Time) bool {
 
 // reachMore hands the work over to a node that reaches more SMSCs.
 func (n *Node) reachMore(ctx context.Context, all []State, now time.Time) error {
-	own := n.reach.Load()
-	if _, ok := n.findDown(); !ok || n.down.Load() == nil {
+	own := n.smscs.reach.Load()
+	if _, ok := n.findDown(); !ok || n.smscs.down.Load() == nil {
 		return nil
 	}
 	to := chooseNode(all, n.o.Node, own, now)
@@ -158,11 +168,11 @@ func (n *Node) reachMore(ctx context.Context, all []State, now time.Time) error 
 		return err
 	}
 	if isRecent(before, now) {
-		if !own.At.Equal(n.paused) {
-			n.paused = own.At
+		if !own.At.Equal(n.smscs.paused) {
+			n.smscs.paused = own.At
 			n.o.Log.Warn().Strs("smscs", own.Missing).Str("node", to).Msg(
-				"cluster: another node reaches more SMSCs than this one, but the work was handed over for that in the last ten minutes: " +
-					"it stays")
+				"cluster: another node reaches more SMSCs than this one, but the work was handed over for that in the last " +
+					"ten minutes: it stays")
 		}
 		return nil
 	}

@@ -57,9 +57,9 @@ func TestChooseNode(t *testing.T) {
 		return s
 	}
 	for what, c := range map[string]struct {
-		own  int
-		all  []State
-		want string
+		owner int
+		all   []State
+		want  string
 	}{
 		"the one that reaches most":   {1, []State{node("b", 2), node("c", 3)}, "c"},
 		"no more than the owner":      {2, []State{node("b", 2), node("c", 1)}, ""},
@@ -74,14 +74,14 @@ func TestChooseNode(t *testing.T) {
 		"what the owner is, is old":   {-1, []State{node("b", 3)}, ""},
 		"the owner has not tried yet": {-2, []State{node("b", 3)}, ""},
 	} {
-		own := &report.Reach{At: now, Reached: c.own, Of: 3}
-		switch c.own {
+		reach := &report.Reach{At: now, Reached: c.owner, Of: 3}
+		switch c.owner {
 		case -1:
-			own.At, own.Reached = now.Add(-time.Hour), 1
+			reach.At, reach.Reached = now.Add(-time.Hour), 1
 		case -2:
-			own = nil
+			reach = nil
 		}
-		if got := chooseNode(c.all, "a", own, now); got != c.want {
+		if got := chooseNode(c.all, "a", reach, now); got != c.want {
 			t.Errorf("%s: %q, not %q", what, got, c.want)
 		}
 	}

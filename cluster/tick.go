@@ -175,7 +175,7 @@ func (n *Node) State() State {
 		Node: n.o.Node, Began: n.began, Version: n.o.Version, State: s.State.String(), Epoch: s.Epoch,
 		Reason: n.reason.Load().why, Applied: uint64(n.shared.Last()), Moved: uint64(n.shared.Moved()),
 		Config: *n.config.Load(), At: time.Now(), Sum: *n.sum.Load(), Full: *n.full.Load(), Trouble: n.trouble(),
-		Reach: n.reach.Load(),
+		Reach: n.smscs.reach.Load(),
 	}
 }
 

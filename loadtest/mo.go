@@ -124,8 +124,9 @@ type word struct {
 	ended chan bool // receives whether the peer has accepted it, or refused it for good
 }
 
-// Send sends a mobile's message, and waits until the peer has accepted it: as a receipt, it is sent again when it is refused for the
-// moment, or when its session ends. The sink must have receipts or messages of its own. When ctx ends, the message may still arrive.
+// Send sends a mobile's message, and waits until the peer has accepted it: as a receipt, it is sent again when it is refused for
+// the moment, or when its session ends. The sink must have receipts or messages of its own. When ctx ends, the message may still
+// arrive.
 func (s *Sink) Send(ctx context.Context, from, to, text string) error {
 	if !s.o.delivers() {
 		return errors.New("cannot send a message: the sink has neither receipts nor messages of its own")

@@ -54,11 +54,11 @@ func (f *Fullness) String() string { return fmt.Sprintf("%.0f %% of %s is used",
 
 // Advice says how full the stream is, and what to do.
 func (f *Fullness) Advice() string {
-	return f.String() + ". While two nodes run, the stream is trimmed of what is older than cluster.keep: start the other nodes, or raise " +
-		"the limit. If they are gone for good: pmg cluster forget NODE for each"
+	return f.String() + ". While two nodes run, the stream is trimmed of what is older than cluster.keep: start the other " +
+		"nodes, or raise the limit. If they are gone for good: pmg cluster forget NODE for each"
 }
 
-// Latest returns how full the stream is by the node that has published last among those that know it; the zero value if none does.
+// Latest returns how full the stream is by the node that has published last among those that know it. The zero value: none does.
 func Latest(all []State) (f Fullness) {
 	var at time.Time
 	for i := range all {

@@ -45,15 +45,15 @@ func startPhones(x *traffic, api string) *phones {
 	for group := range phoneGroups {
 		p.running.Go(func() {
 			for !p.ended.Load() {
-				p.turn(fmt.Sprintf("467010%02d%03d", group, rand.IntN(phonesEach)))
+				p.send(fmt.Sprintf("467010%02d%03d", group, rand.IntN(phonesEach)))
 			}
 		})
 	}
 	return p
 }
 
-// turn sends a word of a phone, and when it is confirmed a message to the phone.
-func (p *phones) turn(number string) {
+// send sends a word of a phone, and when it is confirmed a message to the phone.
+func (p *phones) send(number string) {
 	word := "STOP"
 	p.mu.Lock()
 	if p.last[number] == word && rand.IntN(4) > 0 || rand.IntN(10) == 0 {

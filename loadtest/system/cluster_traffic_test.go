@@ -214,7 +214,7 @@ func (x *traffic) events(dirs []string, more map[string]string) {
 	for _, line := range e.twice {
 		t.Errorf("a message has ended twice, or an event has two texts: %s", line)
 	}
-	t.Logf("%d events, %d of them of submits, one a message, numbers without a gap", len(e.numbers), e.submits)
+	t.Logf("%d events, %d of them of submits, one a message, numbers without a gap; %d in two directories", len(e.numbers), e.submits, e.again)
 }
 
 // endings are the events of all nodes.
@@ -223,6 +223,7 @@ type endings struct {
 	ids     map[string]uint64 // the number of each message's event
 	twice   []string
 	submits int
+	again   int // events that stand in two directories
 	last    uint64
 }
 
@@ -279,6 +280,7 @@ func (e *endings) add(line []byte) {
 		if !bytes.Equal(before, line) {
 			e.twice = append(e.twice, string(line), string(before))
 		}
+		e.again++
 		return
 	}
 	e.numbers[one.Number] = line
