@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"pmg/internal/testkit/natstest"
 )
 
 var (
@@ -52,6 +54,7 @@ var faultKinds = []struct {
 	{"owner cut off for good", (*faulty).outlast},
 	{"standby partitioned", (*faulty).partitionStandby},
 	{"engine killed", (*faulty).killEngine},
+	{"engine killed behind a cut", (*faulty).killBehindCut},
 	{"all engines killed", (*faulty).killEngines},
 	{"slow disk", (*faulty).slowEngine},
 }
@@ -244,12 +247,41 @@ func (f *faulty) apart(machine, owner int, in, out bool, longest time.Duration) 
 }
 
 func (f *faulty) killEngine(int) {
-	s := f.servers[f.random.IntN(3)]
+	f.kill(f.servers[f.random.IntN(3)])
+}
+
+// kill kills a server, and starts it again when messages arrive with the other two. One of these may not have caught up; then nothing
+// arrives until the first is back.
+func (f *faulty) kill(s *natstest.Server) {
+	began := time.Now()
 	s.Kill()
 	f.afterwards(time.Duration(f.random.IntN(5000)) * time.Millisecond)
-	f.x.flows(f.g)
+	before, _ := f.x.arrived()
+	for now := before; now <= before+50; now, _ = f.x.arrived() {
+		if f.afterwards(100 * time.Millisecond); time.Since(began) > 3**machineLease {
+			f.g.t.Logf("server %s: nothing arrives with the other two", s.Name)
+			break
+		}
+	}
+	f.g.t.Logf("server %s is started again after %v", s.Name, time.Since(began).Round(time.Millisecond))
 	s.Start()
 	s.Accepts()
+}
+
+// killBehindCut cuts a machine that stands by from the others, and kills one of their servers as soon as the network is whole again:
+// the two that are left must find each other, and one of them catch up.
+func (f *faulty) killBehindCut(owner int) {
+	machine, third := 1+owner%3, 1+(owner+1)%3
+	each := func(change func(from, to int)) {
+		for _, other := range []int{owner, third} {
+			change(machine, other)
+			change(other, machine)
+		}
+	}
+	each(f.cut)
+	f.afterwards(2 * *machineLease)
+	each(f.heal)
+	f.kill(f.servers[[]int{owner, third}[f.random.IntN(2)]-1])
 }
 
 func (f *faulty) killEngines(int) {
