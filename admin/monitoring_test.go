@@ -14,6 +14,8 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"pmg/cluster/report"
 )
 
 const monitoring = "../docs/monitoring"
@@ -166,6 +168,24 @@ func TestDocumentsMonitoring(t *testing.T) {
 		for _, name := range unknowns(q.expr, all) {
 			t.Errorf("%s: no gateway has %s", q.where, name)
 		}
+	}
+}
+
+// The alerts and the page of clusters have the shares of a full stream from which on the log and pmg cluster status say so.
+func TestDocumentsFullStream(t *testing.T) {
+	want := map[string]float64{"PMGClusterFilling": report.FullEnough, "PMGClusterFull": report.AlmostFull}
+	for _, a := range alerts(t) {
+		if share, ok := want[a.Alert]; ok && !strings.HasSuffix(a.Expr, fmt.Sprint("> ", share)) {
+			t.Errorf("%s is not of %v: %s", a.Alert, share, a.Expr)
+		}
+		delete(want, a.Alert)
+	}
+	page, err := os.ReadFile("../docs/cluster.md")
+	if text := fmt.Sprintf("From %.0f %% ", 100*report.FullEnough); err != nil || !strings.Contains(strings.ReplaceAll(string(page), "\n", " "), text) {
+		t.Errorf("cluster.md has no %q, %v", text, err)
+	}
+	for name := range want {
+		t.Errorf("there is no alert %s", name)
 	}
 }
 

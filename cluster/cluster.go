@@ -3,11 +3,12 @@
 //
 //	store/journal/nats ──► follow ──► shared.Judge ──► store.Copy     every node
 //	lease.Holder ──► TakeOver ──► shared.Own ──► gateway        the owner
-//	cells: owner, node.NAME, drain.NAME, move, check            what nodes know of each other, and what operators ask for
+//	cells: owner, node.NAME, drain.NAME, move, check, reach     what nodes know of each other, and what operators ask for
 //
 // # Start reading
 //
-// cluster.go, follow.go (a node that stands by, and how it takes over), tick.go (what is done each second), trim.go, measure.go.
+// cluster.go, follow.go (a node that stands by, and how it takes over), tick.go (what is done each second), trim.go, measure.go,
+// reach.go.
 package cluster
 
 import (
@@ -46,9 +47,13 @@ type Options struct {
 	Dir       string          // directory of the copy
 	Store     store.Options   // options of the copy; Open sets Journal and Origin
 	Config    string          // hash of the configuration that all nodes must share
+	SMSCs     []SMSC          // those of the configuration to which the gateway connects
 	Version   string          // version of the program
-	Log       zerolog.Logger
-	Failed    func(error) // called with the error of each failed attempt to use the servers; nil: it is not called
+	// HandOverAfter is how long the owner must be without a session with an SMSC before it hands the work over to a node that
+	// reaches more SMSCs. 0: it does not.
+	HandOverAfter time.Duration
+	Log           zerolog.Logger
+	Failed        func(error) // called with the error of each failed attempt to use the servers; nil: it is not called
 }
 
 // Bucket returns the name of the bucket that belongs to a stream.
@@ -68,7 +73,7 @@ type Node struct {
 	running sync.WaitGroup
 	follows context.CancelFunc
 	stopped chan struct{} // closed when the node does not follow the journal any more
-	handing chan string   // receives the node to which an operator wants to move the work; "": any node
+	handing chan string   // receives the node to which the work is to move; "": any node
 	began   time.Time
 	first   uint64      // place of the last record of the journal at the start
 	working atomic.Bool // the gateway uses the store
@@ -77,6 +82,7 @@ type Node struct {
 	seen    atomic.Pointer[[]State] // the latest published states of all nodes
 	sum     atomic.Pointer[Sum]
 	full    atomic.Pointer[report.Fullness]
+	smscs   smscs
 	unseen  atomic.Pointer[error]    // why the last tick has failed; nil: it has not
 	sick    atomic.Pointer[[]string] // what the servers said in trouble that is wrong with them; nil: there was none
 	summing sync.Mutex               // held while the store is read for a hash
@@ -92,6 +98,7 @@ func Open(ctx context.Context, o Options) (*Node, error) {
 	}
 	n := &Node{o: o, began: time.Now(), stopped: make(chan struct{}), handing: make(chan string, 1)}
 	n.config.Store(&o.Config)
+	n.smscs.all.Store(&o.SMSCs)
 	n.reason.Store(&reason{report.Reading, stillReading})
 	n.seen.Store(&[]State{})
 	n.sum.Store(&Sum{})
@@ -108,6 +115,9 @@ func Open(ctx context.Context, o Options) (*Node, error) {
 	n.running.Go(n.tick)
 	n.running.Go(n.tidy)
 	n.running.Go(n.measure)
+	if o.HandOverAfter > 0 {
+		n.running.Go(n.connect)
+	}
 	return n, nil
 }
 
@@ -182,11 +192,15 @@ func (n *Node) Done() <-chan struct{} { return n.ctx.Done() }
 // Err returns why the node can take no part any more.
 func (n *Node) Err() error { return context.Cause(n.ctx) }
 
-// Asked receives the name of the node to which an operator wants the work to be handed over, "" for any.
+// Asked receives the name of the node to which the work is to be handed over, "" for any: an operator wants it, or that node
+// reaches more SMSCs.
 func (n *Node) Asked() <-chan string { return n.handing }
 
-// SetConfig replaces the hash of the configuration, after a reload.
-func (n *Node) SetConfig(hash string) { n.config.Store(&hash) }
+// SetConfig replaces the hash of the configuration and its SMSCs, after a reload.
+func (n *Node) SetConfig(hash string, smscs []SMSC) {
+	n.config.Store(&hash)
+	n.smscs.all.Store(&smscs)
+}
 
 // Release hands the work over to the node next, or to any node if next is "". The gateway and its
 // store must be closed.

@@ -1,9 +1,7 @@
 package cluster
 
 import (
-	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"pmg/cluster/report"
@@ -100,22 +98,21 @@ func limitDiffers(stream string, configured, limit int64) string {
 
 // askHealth asks the servers what is wrong with them.
 func (n *Node) askHealth() {
-	ctx, cancel := context.WithTimeout(n.ctx, measureEvery)
-	defer cancel()
-	lines, _ := nats.Unhealthy(ctx, natsOptions(&n.o)) // perhaps none of them answers
+	lines := nats.Unhealthy(n.ctx, natsOptions(&n.o))
 	n.sick.Store(&lines)
 }
 
 // trouble returns why the servers do not take what this node writes, or "".
 func (n *Node) trouble() string {
-	why := ""
-	if err := n.journal.Delay(); err != nil {
-		why = err.Error()
-	} else if err := n.unseen.Load(); err != nil {
-		why = (*err).Error()
+	err := n.journal.Delay()
+	if unseen := n.unseen.Load(); err == nil && unseen != nil {
+		err = *unseen
 	}
-	if lines := n.sick.Load(); why != "" && lines != nil && len(*lines) > 0 {
-		why += "; " + strings.Join(*lines, "; ")
+	if err == nil {
+		return ""
 	}
-	return why
+	if lines := n.sick.Load(); lines != nil {
+		err = nats.Explained(err, *lines)
+	}
+	return err.Error()
 }

@@ -3,11 +3,9 @@ package cluster
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"pmg/cluster/cells"
@@ -27,29 +25,14 @@ func OpenOperator(ctx context.Context, o Options) (*Operator, error) {
 		Servers: o.Servers, Connect: o.Connect, Bucket: Bucket(o.Stream), Replicas: max(o.Replicas, 1),
 	})
 	if err != nil {
-		return nil, errors.Join(err, unhealthy(ctx, o))
+		return nil, nats.Explain(ctx, natsOptions(&o), err)
 	}
 	return &Operator{o, b}, nil
 }
 
-// unhealthy returns what the servers say that is wrong with them. It asks also if ctx has ended.
-func unhealthy(ctx context.Context, o Options) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tickWait)
-	defer cancel()
-	lines, _ := nats.Unhealthy(ctx, natsOptions(&o)) // perhaps none of them answers
-	if len(lines) == 0 {
-		return nil
-	}
-	return errors.New(strings.Join(lines, "\n"))
-}
-
 // Try returns an error if the servers do not take what is written, with what they say that is wrong with them.
 func (o *Operator) Try(ctx context.Context) error {
-	err := o.bucket.Put(ctx, tryCell, []byte("1"))
-	if err != nil {
-		err = errors.Join(err, unhealthy(ctx, o.o))
-	}
-	return err
+	return nats.Explain(ctx, natsOptions(&o.o), o.bucket.Put(ctx, tryCell, []byte("1")))
 }
 
 // Close ends the connection.

@@ -26,6 +26,7 @@ const (
 	forgetCell = "forget" // has a value if an operator has ever forgotten a node
 	tryCell    = "try"    // written to see whether the servers take anything
 	checkCell  = "check"  // value: a number; each node answers with a hash of its store
+	reachCell  = "reach"  // value: a reachMove
 )
 
 type (
@@ -115,6 +116,9 @@ func (n *Node) tickOnce(t *trimmer, published bool) error {
 		if err := n.askedToMove(ctx, s.Epoch, string(drained) == "1"); err != nil {
 			return err
 		}
+		if err := n.reachMore(ctx, all, time.Now()); err != nil {
+			return err
+		}
 		if err := n.trim(ctx, t, values, all); err != nil {
 			return err
 		}
@@ -171,6 +175,7 @@ func (n *Node) State() State {
 		Node: n.o.Node, Began: n.began, Version: n.o.Version, State: s.State.String(), Epoch: s.Epoch,
 		Reason: n.reason.Load().why, Applied: uint64(n.shared.Last()), Moved: uint64(n.shared.Moved()),
 		Config: *n.config.Load(), At: time.Now(), Sum: *n.sum.Load(), Full: *n.full.Load(), Trouble: n.trouble(),
+		Reach: n.smscs.reach.Load(),
 	}
 }
 

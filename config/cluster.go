@@ -36,14 +36,15 @@ type Cluster struct {
 	Certificate       string `yaml:"certificate" live:"no" doc:"File with this node's certificate for the servers (PEM), if they ask for one."`
 	Key               string `yaml:"key" live:"no" doc:"File with its private key."`
 
-	Stream   string        `yaml:"stream" default:"PMG" live:"no" doc:"Name of the stream with the journal. It is made when missing, and the bucket STREAM_CELLS as well."`
-	Replicas int           `yaml:"replicas" default:"3" range:"1..5" live:"no" doc:"On how many servers the stream is, where it is made here. Less than 3 needs unsafe."`
-	MaxSize  option.Size   `yaml:"max_size" default:"0B" range:"0B.." live:"no" doc:"The most that the stream may take, where it is made here; when full no message is accepted. Less than the disks of NATS hold, so that the owner goes on. 0B is no limit."`
-	Keep     time.Duration `yaml:"keep" default:"1h" range:"0s.." live:"no" doc:"How long the stream keeps what no node needs. A node away for longer needs a copy of another's store (docs/cluster.md)."`
-	Lease    time.Duration `yaml:"lease" default:"10s" range:"100ms..1h" live:"no" doc:"How long the owner works after the last acknowledged heartbeat: longer than the servers need for an election (up to 9 s)."`
-	Dead     time.Duration `yaml:"dead" default:"12s" range:"100ms..1h" live:"no" doc:"How long no heartbeat of the owner is seen before another node takes over: at least a tenth longer than lease, the same on all nodes."`
-	Beat     time.Duration `yaml:"beat" default:"500ms" range:"10ms..1m" live:"no" doc:"The time between two heartbeats."`
-	Unsafe   bool          `yaml:"unsafe" default:"false" live:"no" doc:"Whether servers and a stream may lose what was appended: fewer than three, old ones, or without sync_interval: always. For tests."`
+	Stream        string        `yaml:"stream" default:"PMG" live:"no" doc:"Name of the stream with the journal. It is made when missing, and the bucket STREAM_CELLS as well."`
+	Replicas      int           `yaml:"replicas" default:"3" range:"1..5" live:"no" doc:"On how many servers the stream is, where it is made here. Less than 3 needs unsafe."`
+	MaxSize       option.Size   `yaml:"max_size" default:"0B" range:"0B.." live:"no" doc:"The most that the stream may take, where it is made here; when full no message is accepted. Less than the disks of NATS hold, so that the owner goes on. 0B is no limit."`
+	Keep          time.Duration `yaml:"keep" default:"1h" range:"0s.." live:"no" doc:"How long the stream keeps what no node needs. A node away for longer needs a copy of another's store (docs/cluster.md)."`
+	Lease         time.Duration `yaml:"lease" default:"10s" range:"100ms..1h" live:"no" doc:"How long the owner works after the last acknowledged heartbeat: longer than the servers need for an election (up to 9 s)."`
+	Dead          time.Duration `yaml:"dead" default:"12s" range:"100ms..1h" live:"no" doc:"How long no heartbeat of the owner is seen before another node takes over: at least a tenth longer than lease, the same on all nodes."`
+	Beat          time.Duration `yaml:"beat" default:"500ms" range:"10ms..1m" live:"no" doc:"The time between two heartbeats."`
+	HandOverAfter time.Duration `yaml:"hand_over_after" default:"0s" range:"0s..24h" live:"no" doc:"How long the owner must have no session with an SMSC before it hands the work over to a node that can connect to more SMSCs than the owner, at most once in ten minutes; the same on all nodes. 0s: it does not."`
+	Unsafe        bool          `yaml:"unsafe" default:"false" live:"no" doc:"Whether servers and a stream may lose what was appended: fewer than three, old ones, or without sync_interval: always. For tests."`
 }
 
 // Secrets returns the secrets of the journal's records. The first is for new records.

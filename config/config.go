@@ -342,6 +342,9 @@ type Times struct {
 // Listens reports whether the connector accepts connections. The peers are not always clients: an SMSC may connect too. See Role.
 func (c *Connector) Listens() bool { return c.Direction == In || c.Listen != "" }
 
+// Dials reports whether the gateway connects to the connector's SMSC for sessions.
+func (c *Connector) Dials() bool { return !c.Listens() && c.Transport() == BySession }
+
 // Role returns the connector's side of its sessions: the peers of a server are
 // clients, the peers of a client are SMSCs.
 func (c *Connector) Role() protocols.Role {

@@ -94,6 +94,17 @@ func (g *Gateway) Problems() []string {
 	return all
 }
 
+// Unreached returns the names of the connectors that connect to an SMSC and have had no session for a time.
+func (g *Gateway) Unreached(longer time.Duration) (names []string) {
+	for _, c := range g.Table.Connectors() {
+		t := c.Trouble()
+		if !c.Removed.Load() && c.Config().Dials() && t != nil && t.Down != 0 && time.Since(time.Unix(0, t.Down)) >= longer {
+			names = append(names, c.Name)
+		}
+	}
+	return names
+}
+
 // deadRoutes returns a line for each route none of whose targets works, and how many routes lead
 // to SMSCs alone.
 func (g *Gateway) deadRoutes() (dead []string, routes int) {

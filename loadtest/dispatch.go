@@ -3,7 +3,6 @@ package loadtest
 import (
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 )
 
@@ -157,12 +156,21 @@ func (s *Sink) popWaiting(systemID string) (d delivery, ok bool) {
 	return d, false
 }
 
-// ended counts a delivery that is over, among the receipts or the sink's own messages.
-func (s *Sink) ended(d *delivery, receipts, mo *atomic.Int64) {
-	if d.mo {
-		mo.Add(1)
-	} else {
-		receipts.Add(1)
+// ended counts a delivery that the peer has accepted or refused, among the receipts or the sink's own messages.
+func (s *Sink) ended(d *delivery, accepted bool) {
+	c := &s.counts
+	count := &c.receiptsRefused
+	switch {
+	case d.mo && accepted:
+		count = &c.moAnswered
+	case d.mo:
+		count = &c.moRefused
+	case accepted:
+		count = &c.receiptsAnswered
+	}
+	count.Add(1)
+	if d.word != nil {
+		d.word.ended <- accepted
 	}
 }
 

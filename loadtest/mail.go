@@ -184,12 +184,12 @@ func (m *mail) answered(h header) {
 	m.outstanding--
 	switch d := &slot.delivery; {
 	case h.status == 0:
-		s.ended(d, &s.counts.receiptsAnswered, &s.counts.moAnswered)
+		s.ended(d, true)
 	case m.wire.isTemporary(h.status):
 		s.counts.again.Add(1)
 		s.later.add(deliverAgain<<d.refused, d.refusedAgain())
 	default:
-		s.ended(d, &s.counts.receiptsRefused, &s.counts.moRefused)
+		s.ended(d, false)
 	}
 }
 

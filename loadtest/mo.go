@@ -1,6 +1,7 @@
 package loadtest
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -115,4 +116,33 @@ func (s *Sink) anyReceiver() *session {
 	}
 	s.nextReceiver++
 	return s.receivers[s.nextReceiver%len(s.receivers)]
+}
+
+// A word is the text of a message that a test sends.
+type word struct {
+	text  string
+	ended chan bool // receives whether the peer has accepted it, or refused it for good
+}
+
+// Send sends a mobile's message, and waits until the peer has accepted it: as a receipt, it is sent again when it is refused for
+// the moment, or when its session ends. The sink must have receipts or messages of its own. When ctx ends, the message may still
+// arrive.
+func (s *Sink) Send(ctx context.Context, from, to, text string) error {
+	if !s.o.delivers() {
+		return errors.New("cannot send a message: the sink has neither receipts nor messages of its own")
+	}
+	d := delivery{mo: true, word: &word{text, make(chan bool, 1)}}
+	d.source.set(moAddress(from))
+	d.destination.set(moAddress(to))
+	s.counts.mo.Add(1)
+	s.dispatch([]delivery{d})
+	select {
+	case <-ctx.Done():
+		return fmt.Errorf("cannot send a message: %w", ctx.Err())
+	case accepted := <-d.word.ended:
+		if !accepted {
+			return errors.New("cannot send a message: the peer refuses it")
+		}
+		return nil
+	}
 }

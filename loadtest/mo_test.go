@@ -64,3 +64,31 @@ func TestMOIsSentAgain(t *testing.T) {
 	<-s.Done()
 	want(t, "sent again", s.Result().Redelivered, 5)
 }
+
+// A message of a test is sent until it is accepted, on whichever session, and its sender hears of it then.
+func TestSend(t *testing.T) {
+	t.Parallel()
+	s := startSink(t, SinkOptions{Receipts: true})
+	sent := make(chan error, 1)
+	go func() { sent <- s.Send(t.Context(), "46701740605", "12345", "STOP") }()
+	silent := dial(t, s, protocols.Receiver)
+	silent.read(deliverKind)
+	silent.conn.Close()
+	select {
+	case err := <-sent:
+		t.Fatalf("accepted without an answer: %v", err)
+	default:
+	}
+	second := dial(t, s, protocols.Receiver)
+	pdu := second.read(deliverKind)
+	d, err := second.wire.delivery(pdu)
+	if err != nil || string(d.text) != "STOP" || string(d.to) != "12345" {
+		t.Errorf("%q to %q, %v", d.text, d.to, err)
+	}
+	second.write(second.wire.appendDeliverAnswer(nil, second.wire.header(pdu), pdu))
+	if err := <-sent; err != nil {
+		t.Error(err)
+	}
+	want(t, "sent again", s.Result().Redelivered, 1)
+	want(t, "answered", s.Result().MOAnswered, 1)
+}

@@ -199,6 +199,7 @@ type delivery struct {
 	mo     bool
 	id     uint64 // of the message that a receipt is for
 	number int64  // of a mobile-originated message
+	word   *word  // a mobile-originated message of Send; nil: one with a number
 
 	source, destination shortAddress
 	state               state
@@ -235,8 +236,11 @@ func (a *shortAddress) set(from address) {
 
 func (a *shortAddress) get() []byte { return a.digits[:a.length] }
 
-// appendText appends the text of a mobile-originated message: its number.
+// appendText appends the text of a mobile-originated message: that of Send, or its number.
 func (d *delivery) appendText(b []byte) []byte {
+	if d.word != nil {
+		return append(b, d.word.text...)
+	}
 	b = append(b, '#')
 	at := len(b)
 	b = append(b, bytes.Repeat([]byte{'0'}, numberDigits)...)

@@ -12,13 +12,18 @@ type clusterPage struct {
 	*table[report.Row]
 	Known  *report.Report
 	Others string // text: whether another node could take over
+	Full   string // text: how full the stream is, and of which limit
+	Notes  []string
 }
 
 // cluster shows the nodes, as pmg cluster status does.
 func (t *Tools) cluster(r *http.Request) any {
 	known := t.Cluster()
 	rows, ready := report.Rows(known.Nodes, known.Owner, time.Now())
-	p := &clusterPage{Known: known, Others: "yes"}
+	p := &clusterPage{Known: known, Others: "yes", Full: "no limit is known", Notes: report.Notes(known.Nodes)}
+	if f := report.Latest(known.Nodes); f.Of != "" {
+		p.Full = f.String()
+	}
 	if ready == 0 {
 		p.Others = "no"
 	}

@@ -18,7 +18,8 @@ func TestCluster(t *testing.T) {
 		return &report.Report{
 			Node: "a", Owner: "a", Figures: report.Figures{Owner: true, Epoch: 3, Heartbeat: 0.2},
 			Nodes: []report.State{
-				{Node: "a", State: "owner", Epoch: 3, Applied: 48211, Config: "77f3", Version: "v1", At: now},
+				{Node: "a", State: "owner", Epoch: 3, Applied: 48211, Config: "77f3", Version: "v1", At: now,
+					Full: report.Fullness{Share: 0.634, Of: "the limit of the stream PMG"}},
 				{Node: `<b>"c`, State: "standby", Epoch: 3, Applied: 48200, Reason: "its <i>configuration</i> differs", At: now},
 				{Node: "d", State: "standby", Epoch: 3, Applied: 48211, At: now.Add(-time.Hour)},
 			},
@@ -30,6 +31,7 @@ func TestCluster(t *testing.T) {
 	for _, want := range []string{
 		"<h1>Cluster</h1>", "48,211", ">11<", "&lt;b&gt;&#34;c", "its &lt;i&gt;configuration&lt;/i&gt; differs", ">silent<",
 		"Another node could take over</dt><dd><span data-k=\"ready\">no<", `href="/ui/cluster" aria-current="page"`, "data-stream",
+		`Stream of the journal</dt><dd><span data-k="full">63 % of the limit of the stream PMG is used<`, "start the other nodes, or raise the limit",
 	} {
 		if code != http.StatusOK || !strings.Contains(body, want) {
 			t.Errorf("%d, without %q: %s", code, want, body)

@@ -6,6 +6,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -24,6 +25,15 @@ type State struct {
 	Sum     Sum       `json:"sum"`
 	Full    Fullness  `json:"full"`
 	Trouble string    `json:"trouble,omitempty"` // why the servers of NATS do not take what the node writes
+	Reach   *Reach    `json:"reach,omitempty"`   // nil: the owner has a session with each SMSC
+}
+
+// A Reach is the SMSCs that a node has a session with, or that accept its connection.
+type Reach struct {
+	At      time.Time `json:"at"` // when the node tried, by its clock
+	Reached int       `json:"reached"`
+	Of      int       `json:"of"`
+	Missing []string  `json:"missing,omitempty"` // the names of the others
 }
 
 // A Fullness is how full the stream of the journal is, as a node knows it.
@@ -33,23 +43,35 @@ type Fullness struct {
 	Limit string  `json:"limit,omitempty"` // how the limit of the stream differs from the configuration; empty: it does not
 }
 
-// The shares from which on operators should act.
+// The shares from which on operators should act, also by the alerts of docs/monitoring/pmg.rules.yaml and docs/cluster.md.
 const (
 	FullEnough = 0.5
 	AlmostFull = 0.8
 )
 
+// String returns how full the stream is.
+func (f *Fullness) String() string { return fmt.Sprintf("%.0f %% of %s is used", 100*f.Share, f.Of) }
+
 // Advice says how full the stream is, and what to do.
 func (f *Fullness) Advice() string {
-	return fmt.Sprintf(
-		"%.0f %% of %s is used. While two nodes run, the stream is trimmed of what is older than cluster.keep: start the "+
-			"other nodes, or raise the limit. If they are gone for good: pmg cluster forget NODE for each", 100*f.Share, f.Of,
-	)
+	return f.String() + ". While two nodes run, the stream is trimmed of what is older than cluster.keep: start the other " +
+		"nodes, or raise the limit. If they are gone for good: pmg cluster forget NODE for each"
 }
 
-// Notes returns what operators should know beside the rows: what the servers of NATS refuse, and how full the stream is.
+// Latest returns how full the stream is by the node that has published last among those that know it. The zero value: none does.
+func Latest(all []State) (f Fullness) {
+	var at time.Time
+	for i := range all {
+		if s := &all[i]; s.Full.Of != "" && s.At.After(at) {
+			f, at = s.Full, s.At
+		}
+	}
+	return f
+}
+
+// Notes returns what operators should know beside the rows: what the servers of NATS refuse, which SMSCs a node does
+// not reach, and how full the stream is.
 func Notes(all []State) (notes []string) {
-	var newest *State
 	for i := range all {
 		s := &all[i]
 		if s.Trouble != "" {
@@ -58,12 +80,13 @@ func Notes(all []State) (notes []string) {
 		if s.Full.Limit != "" {
 			notes = append(notes, "node "+s.Node+": "+s.Full.Limit)
 		}
-		if s.Full.Of != "" && (newest == nil || s.At.After(newest.At)) {
-			newest = s
+		if s.Reach != nil && len(s.Reach.Missing) > 0 {
+			notes = append(notes, fmt.Sprintf("node %s reaches %d of %d SMSCs, not %s", s.Node, s.Reach.Reached, s.Reach.Of,
+				strings.Join(s.Reach.Missing, ", ")))
 		}
 	}
-	if newest != nil && newest.Full.Share >= FullEnough {
-		notes = append(notes, newest.Full.Advice())
+	if f := Latest(all); f.Share >= FullEnough {
+		notes = append(notes, f.Advice())
 	}
 	return notes
 }

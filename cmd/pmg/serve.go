@@ -124,9 +124,9 @@ func serve(cfg *config.Config, file string, f *reader) error {
 	return errors.Join(err, m.Close())
 }
 
-// errMoved is the error of a process whose work an operator has moved to another node. A supervisor starts the
-// process again, as a standby.
-var errMoved = errors.New("an operator has moved the work to another node: start this one again")
+// errMoved is the error of a process whose work was moved to another node, by an operator or for cluster.hand_over_after. A
+// supervisor starts the process again, as a standby.
+var errMoved = errors.New("the work was moved to another node: start this one again")
 
 // lost ends the gateway of a node that does not own the work any more, like a kill: it sends nothing more, and
 // unstored changes are void.
@@ -150,6 +150,7 @@ func work(
 		return "", err
 	}
 	s.files = f
+	m.SetDown(s.gateway.Unreached)
 	s.manager = daemon.NewManager(os.Getenv, os.Getpid())
 	debug.SetMemoryLimit(cfg.Limits.MemoryLimit())
 	log.Info().Str("version", version).Str("config", file).Int("pid", os.Getpid()).Msg("serving")

@@ -34,7 +34,7 @@ type server struct {
 	admin   *admin.Server // nil: not started
 	manager daemon.Manager
 	member  *member.Member // nil: no cluster
-	next    *string        // the node to which an operator has moved the work, "" for any node; nil: the work was not moved
+	next    *string        // the node to which the work is to move, "" for any node; nil: the work was not moved
 	files   *reader        // reads the configuration
 
 	stopRecovery context.CancelFunc

@@ -37,12 +37,13 @@ accounts:
   - {system_id: one, password: secret, block: [stops]}
   - {system_id: two, password: secret, prices: standard, balance: {mode: postpaid, limit: "1000000"}}
   - {system_id: load, password: secret, webhook: %[3]q}
+  - {system_id: phones, password: secret, bind: [transmitter], webhook: %[3]q, block: [optouts]}
 connectors:
   - {name: clients, direction: in, address: "0.0.0.0:2775", window: 100}
   - {name: api, direction: in, protocol: http, address: "0.0.0.0:8080", throttle_pause: 1ms, retry: {temporary: [100ms, repeat]}}
   - {name: operator, direction: out, address: %[4]q, instances: 2, window: 10, max_queue: 500, queue_wait: 60s,
      system_id: pmg, password: secret, reconnect_delay: 20ms}
-routes: [{to: operator}]
+routes: [{from: operator, to: {account: phones}}, {to: operator}]
 `
 
 // machines is three machines, each with a server of NATS and a gateway in a network of its own.
@@ -108,6 +109,16 @@ func shell(t *testing.T, commands string, args ...any) {
 	}
 }
 
+// machineOn makes the network of a machine.
+func machineOn(t *testing.T, i int) {
+	shell(t, `ip netns add m%[1]d
+		ip link add m%[1]d type veth peer name eth0 netns m%[1]d
+		ip link set m%[1]d master br0 up
+		ip -n m%[1]d address add 10.0.0.%[1]d/24 dev eth0
+		ip -n m%[1]d link set eth0 up
+		ip -n m%[1]d link set lo up`, i)
+}
+
 // newMachines makes the networks, and starts the servers and the gateways.
 func newMachines(t *testing.T, times clusterTimes, smsc, webhook string) *machines {
 	m := &machines{g: &clusterRig{t: t}, setup: filepath.Join(t.TempDir(), "sms")}
@@ -116,12 +127,7 @@ func newMachines(t *testing.T, times clusterTimes, smsc, webhook string) *machin
 		t.Fatalf("pmg cluster setup: %v: %s", err, out)
 	}
 	for i := 1; i <= 3; i++ {
-		shell(t, `ip netns add m%[1]d
-			ip link add m%[1]d type veth peer name eth0 netns m%[1]d
-			ip link set m%[1]d master br0 up
-			ip -n m%[1]d address add 10.0.0.%[1]d/24 dev eth0
-			ip -n m%[1]d link set eth0 up
-			ip -n m%[1]d link set lo up`, i)
+		machineOn(t, i)
 		within := []string{"ip", "netns", "exec", fmt.Sprintf("m%d", i)}
 		name := string(rune('a' + i - 1))
 		m.servers = append(m.servers, natstest.NewWithin(t, within, name, fmt.Sprintf("10.0.0.%d:4222", i), func(dir string) string {

@@ -69,18 +69,21 @@ func TestClusterManaged(t *testing.T) {
 	g.wants("3 copies have the same", "check")
 }
 
-// managedConfig returns options of a directory of managed files and of a list.
+// managedConfig returns options of a directory of managed files, of a list, and of one of opt-outs.
 func managedConfig(t *testing.T) (managed, options string) {
 	t.Helper()
 	dir := t.TempDir()
 	managed = dir + "/managed"
-	if err := os.WriteFile(dir+"/stops.txt", []byte("# none\n"), 0o600); err != nil {
-		t.Fatal(err)
+	for _, list := range []string{"stops", "optouts"} {
+		if err := os.WriteFile(dir+"/"+list+".txt", []byte("# none\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if err := os.Mkdir(managed, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	return managed, fmt.Sprintf("managed: {dir: %q}\nlists: [{name: stops, file: %q}]\n", managed, dir+"/stops.txt")
+	return managed, fmt.Sprintf("managed: {dir: %q}\nlists: [{name: stops, file: %q}, {name: optouts, file: %q, opt_out_from: [operator]}]\n",
+		managed, dir+"/stops.txt", dir+"/optouts.txt")
 }
 
 // managedFiles returns the contents of the files of accounts and of the history.

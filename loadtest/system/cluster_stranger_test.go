@@ -28,7 +28,7 @@ func TestClusterStranger(t *testing.T) {
 	if !inNamespace(t) {
 		return
 	}
-	x := startTraffic(t, hubAddress)
+	x := startTraffic(t, hubAddress, hubAddress)
 	m := newMachines(t, clusterTimes{10 * time.Second, 12 * time.Second}, x.sink.Addr(), x.hook.URL)
 	u := &upgrade{machines: m, x: x}
 	x.submits("127.0.0.1:2775", "127.0.0.1:8080")

@@ -241,13 +241,7 @@ func (g *clusterRig) commands() {
 	if g.owner(nil) == &g.nodes[2] {
 		to = "a"
 	}
-	testutil.Eventually(t, "the work moves to node "+to, func() bool {
-		g.supervise()
-		out, err := run("move", to)
-		return err == nil && strings.Contains(out, "node "+to+" owns the work") ||
-			err != nil && strings.Contains(err.Error(), "owns the work already") // by an earlier try
-	})
-	wants("owner "+to, "status")
+	g.moveTo(to)
 	wants("node "+to+" takes nothing over", "drain", to)
 	testutil.Eventually(t, "another node owns the work", func() bool {
 		g.supervise()
@@ -259,6 +253,24 @@ func (g *clusterRig) commands() {
 		t.Errorf("the work moves to a node that is drained: %v", err)
 	}
 	wants("node "+to+" may", "drain", "--undo", to)
+}
+
+// moveTo moves the work to a node, and waits until it serves.
+func (g *clusterRig) moveTo(to string) {
+	t := g.t
+	t.Helper()
+	testutil.Eventually(t, "the work moves to node "+to, func() bool {
+		g.supervise()
+		out, err := g.run("move", to)
+		return err == nil && strings.Contains(out, "node "+to+" owns the work") ||
+			err != nil && strings.Contains(err.Error(), "owns the work already") // also by an earlier try
+	})
+	g.wants("owner "+to, "status")
+	n := &g.nodes[to[0]-'a']
+	testutil.Eventually(t, "node "+to+" serves", func() bool {
+		g.supervise()
+		return n.serves()
+	})
 }
 
 func (g *clusterRig) signal(n *clusterNode, s syscall.Signal) {

@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -26,6 +27,7 @@ type traffic struct {
 	sink    *loadtest.Sink
 	hook    *httptest.Server
 	told    sync.Map // by the reference of a message of HTTP: the webhook has got its end
+	words   sync.Map // by "number text" of an MO: how often the webhook has got it, an *atomic.Int64
 	loads   *stubborn
 	clients []*receiver
 	poster  *poster
@@ -34,12 +36,12 @@ type traffic struct {
 	stop    context.CancelFunc
 }
 
-// startTraffic starts SMSC and webhook at an address. Clients start with submits.
-func startTraffic(t *testing.T, host string) *traffic {
+// startTraffic starts SMSC and webhook at an address each. Clients start with submits.
+func startTraffic(t *testing.T, smsc, host string) *traffic {
 	x := &traffic{t: t}
 	var err error
 	x.sink, err = loadtest.StartSink(loadtest.SinkOptions{
-		Listen: host + ":0", Receipts: true, Delay: 40 * time.Millisecond, Receipt: loadtest.ReceiptOptions{DelayMax: 300 * time.Millisecond},
+		Listen: smsc + ":0", Receipts: true, Delay: 40 * time.Millisecond, Receipt: loadtest.ReceiptOptions{DelayMax: 300 * time.Millisecond},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -49,11 +51,19 @@ func startTraffic(t *testing.T, host string) *traffic {
 		var e struct {
 			Type string
 			Data struct {
-				Reference string `json:"client_reference"`
+				Reference  string `json:"client_reference"`
+				From, Text string
 			}
 		}
-		if json.NewDecoder(r.Body).Decode(&e) == nil && e.Type == "message.delivered" {
+		if json.NewDecoder(r.Body).Decode(&e) != nil {
+			return
+		}
+		switch e.Type {
+		case "message.delivered":
 			x.told.Store(e.Data.Reference, true)
+		case "inbound.received":
+			n, _ := x.words.LoadOrStore(strings.TrimPrefix(e.Data.From, "+")+" "+e.Data.Text, new(atomic.Int64))
+			n.(*atomic.Int64).Add(1)
 		}
 	}))
 	if x.hook.Listener, err = net.Listen("tcp", host+":0"); err != nil {
@@ -87,6 +97,15 @@ func (x *traffic) submits(smpp, api string) {
 			}
 		})
 	}
+}
+
+// received returns how often the webhook has got an MO, given as its number and its text.
+func (x *traffic) received(word string) int {
+	n, ok := x.words.Load(word)
+	if !ok {
+		return 0
+	}
+	return int(n.(*atomic.Int64).Load())
 }
 
 // arrived returns how many messages have arrived, and how many of them twice.
@@ -157,11 +176,14 @@ func (x *traffic) end() {
 		"none missing; %d have arrived, %d of them twice", len(x.poster.ids), x.loads.accepted, r.Unique, r.Doubled)
 }
 
-// events waits until the directories have one final event for each message that was accepted, and one only. The last ones of an
-// owner may stand in two of them, with the same octets.
-func (x *traffic) events(dirs []string) {
+// events waits until the directories have one final event for each message that was accepted, also for the ids of more, and one
+// only. The last ones of an owner may stand in two of them, with the same octets.
+func (x *traffic) events(dirs []string, more map[string]string) {
 	t := x.t
 	wanted := map[string]bool{}
+	for id := range more {
+		wanted[id] = true
+	}
 	for _, c := range x.clients {
 		for id := range c.accepted {
 			wanted[id] = true
@@ -192,7 +214,7 @@ func (x *traffic) events(dirs []string) {
 	for _, line := range e.twice {
 		t.Errorf("a message has ended twice, or an event has two texts: %s", line)
 	}
-	t.Logf("%d events, %d of them of submits, one a message, numbers without a gap", len(e.numbers), e.submits)
+	t.Logf("%d events, %d of them of submits, one a message, numbers without a gap; %d in two directories", len(e.numbers), e.submits, e.again)
 }
 
 // endings are the events of all nodes.
@@ -201,6 +223,7 @@ type endings struct {
 	ids     map[string]uint64 // the number of each message's event
 	twice   []string
 	submits int
+	again   int // events that stand in two directories
 	last    uint64
 }
 
@@ -257,6 +280,7 @@ func (e *endings) add(line []byte) {
 		if !bytes.Equal(before, line) {
 			e.twice = append(e.twice, string(line), string(before))
 		}
+		e.again++
 		return
 	}
 	e.numbers[one.Number] = line

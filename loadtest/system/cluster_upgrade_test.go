@@ -36,7 +36,7 @@ func TestClusterUpgrade(t *testing.T) {
 	if before == "" {
 		before = build("v9.9.8")
 	}
-	x := startTraffic(t, hubAddress)
+	x := startTraffic(t, hubAddress, hubAddress)
 	m := newMachines(t, clusterTimes{10 * time.Second, 12 * time.Second}, x.sink.Addr(), x.hook.URL)
 	for i := range m.g.nodes {
 		m.g.nodes[i].program = before
@@ -67,7 +67,7 @@ func TestClusterUpgrade(t *testing.T) {
 	}
 	x.end()
 	m.g.wants("3 copies have the same", "check")
-	x.events(m.events)
+	x.events(m.events, nil)
 	if _, doubled := x.arrived(); doubled > 0 {
 		t.Errorf("%d messages have arrived twice", doubled)
 	}
@@ -155,7 +155,7 @@ func TestClusterAddress(t *testing.T) {
 	if !inNamespace(t) {
 		return
 	}
-	x := startTraffic(t, hubAddress)
+	x := startTraffic(t, hubAddress, hubAddress)
 	m := newMachines(t, clusterTimes{10 * time.Second, 12 * time.Second}, x.sink.Addr(), x.hook.URL)
 	dir := t.TempDir()
 	for i := range m.g.nodes {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
@@ -67,23 +68,38 @@ func (p *poster) post(ctx context.Context, number int64) {
 
 // once sends a request, and returns the id under which its message was accepted, or "".
 func (p *poster) once(ctx context.Context, body, key string) string {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, p.url+"/v1/messages", strings.NewReader(body))
-	if err != nil {
-		return ""
+	if code, text := post(ctx, &p.http, p.url, "load", body, key); code == http.StatusAccepted {
+		return idIn(text)
 	}
-	req.SetBasicAuth("load", "secret")
+	return ""
+}
+
+// post sends a message of an account to the HTTP API, and returns the answer. Status 0: there was none.
+func post(ctx context.Context, client *http.Client, url, account, body, key string) (status int, text string) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url+"/v1/messages", strings.NewReader(body))
+	if err != nil {
+		return 0, err.Error()
+	}
+	req.SetBasicAuth(account, "secret")
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Idempotency-Key", key)
-	resp, err := p.http.Do(req)
+	resp, err := client.Do(req)
 	if err != nil {
-		return ""
+		return 0, err.Error()
 	}
 	defer resp.Body.Close()
-	var answer struct{ ID string }
-	if json.NewDecoder(resp.Body).Decode(&answer) != nil || resp.StatusCode != http.StatusAccepted {
-		return ""
+	all, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return 0, err.Error()
 	}
-	return answer.ID
+	return resp.StatusCode, string(all)
+}
+
+// idIn returns the id in an answer, or "".
+func idIn(answer string) string {
+	var a struct{ ID string }
+	_ = json.Unmarshal([]byte(answer), &a) // "" then
+	return a.ID
 }
 
 // streamed is how many lines a stream has.

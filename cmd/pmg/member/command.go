@@ -88,7 +88,7 @@ half full. The exit status is 1 if no node owns the work, or none could take it 
 		}
 		notes := report.Notes(all)
 		if err := op.Try(ctx); err != nil {
-			notes = append(notes, strings.Split(err.Error(), "\n")...)
+			notes = append(notes, err.Error())
 		}
 		v, err := op.Owner(ctx)
 		if err != nil {

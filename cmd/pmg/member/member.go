@@ -30,7 +30,7 @@ type Member struct {
 // Store returns the store of the gateway, and a channel that gets an error when it has failed.
 func (m *Member) Store() (store.Store, <-chan error) { return m.node.Store(), m.fault }
 
-// Asked receives the node to which an operator moves the work, empty for any.
+// Asked receives the node to which the work is to move, empty for any.
 func (m *Member) Asked() <-chan string {
 	if m == nil {
 		return nil
@@ -77,9 +77,16 @@ func (m *Member) SetConfig(c *config.Config) error {
 	}
 	hash, err := c.Common()
 	if err == nil {
-		m.node.SetConfig(hash)
+		m.node.SetConfig(hash, smscsOf(c))
 	}
 	return err
+}
+
+// SetDown sets the function that returns the names of the connectors that have had no session with their SMSC for a time.
+func (m *Member) SetDown(down func(longer time.Duration) []string) {
+	if m != nil {
+		m.node.SetDown(down)
+	}
 }
 
 // handOverTimeout is how long a node that ends tries to say that another may take over immediately.

@@ -31,7 +31,7 @@ func optionsOf(cfg *config.Config, log zerolog.Logger, failed func(error)) (o cl
 	o = cluster.Options{
 		Node: c.Node, Servers: strings.Join(c.Servers, ","), Secrets: c.Secrets(), Stream: c.Stream,
 		Replicas: c.Replicas, MaxOctets: int64(c.MaxSize), Unsafe: c.Unsafe, Lease: c.LeaseOptions(),
-		Keep: c.Keep, Dir: dir, Config: hash, Log: log,
+		Keep: c.Keep, Dir: dir, Config: hash, SMSCs: smscsOf(cfg), HandOverAfter: c.HandOverAfter, Log: log,
 		Store: store.Options{
 			Log: log, Ballast: int64(cfg.Store.Ballast), MaxFiles: keep.StoreFiles(sock.DescriptorLimit()), Fatal: failed,
 			Keys: cfg.Store.Keys(),
@@ -39,6 +39,16 @@ func optionsOf(cfg *config.Config, log zerolog.Logger, failed func(error)) (o cl
 	}
 	o.Connect, o.System = natsLogins(c)
 	return o, nil
+}
+
+// smscsOf returns the SMSCs to which the gateway connects for sessions.
+func smscsOf(cfg *config.Config) (all []cluster.SMSC) {
+	for i := range cfg.Connectors {
+		if c := &cfg.Connectors[i]; c.Dials() {
+			all = append(all, cluster.SMSC{Name: c.Name, Addresses: c.AllAddresses()})
+		}
+	}
+	return all
 }
 
 // loaded returns how the node of a configuration file takes part, for a command that is no gateway.

@@ -190,6 +190,7 @@ Machine %s of node %s:
 		}
 	}
 	fmt.Fprint(&b, `
+On all machines the connectors for clients listen on 0.0.0.0 or on the machine's address, not on 127.0.0.1.
 The balancer, unless the machines share an address (--shared):
   haproxy.cfg, ca.pem        to /etc/haproxy
 

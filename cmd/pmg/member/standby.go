@@ -151,7 +151,7 @@ func (w *Standby) reload() {
 		w.Log.Error().Err(err).Msg("cannot reload; nothing has changed")
 		return
 	}
-	node.SetConfig(hash)
+	node.SetConfig(hash, smscsOf(cfg))
 	w.Config = cfg
 	w.Log.Info().Msg("configuration reloaded; it takes effect when this node takes the work over")
 }

@@ -150,7 +150,7 @@ func (d *clusterDemo) start(ctx context.Context) (err error) {
 // show sends the load, and changes the owner twice.
 func (d *clusterDemo) show(ctx context.Context) error {
 	began := time.Now()
-	d.say("the nodes wait for %s, in which no other may own the work", d.lease+d.lease/5)
+	d.say("the servers elect leaders, and the nodes make the stream of the journal")
 	first, err := d.owner(ctx, nil)
 	if err != nil {
 		return err

@@ -59,18 +59,34 @@ type health struct {
 	} `json:"data"`
 }
 
-// Unhealthy returns what the servers say that is wrong with them, a line for each such server. Without the system account they
-// cannot be asked, and nothing is returned.
-func Unhealthy(ctx context.Context, o Options) (all []string, err error) {
-	if o.System == nil {
-		return nil, nil
+// Explain adds to the error of an attempt to use the servers what they say that is wrong with them.
+func Explain(ctx context.Context, o Options, err error) error {
+	if err == nil || errors.Is(err, nats.ErrNoServers) || errors.Is(err, ErrRefused) {
+		return err
 	}
-	err = ask(ctx, o, askHealth, func(b []byte) bool {
+	return Explained(err, Unhealthy(ctx, o))
+}
+
+// Explained adds to an error what the servers say that is wrong with them: the lines of Unhealthy.
+func Explained(err error, lines []string) error {
+	for _, line := range lines {
+		err = fmt.Errorf("%w; %s", err, line)
+	}
+	return err
+}
+
+// Unhealthy returns what the servers say that is wrong with them, a line for each such server. It asks also if ctx has ended.
+// Servers that do not answer have no line; without the system account they cannot be asked.
+func Unhealthy(ctx context.Context, o Options) (all []string) {
+	if o.System == nil {
+		return nil
+	}
+	_ = ask(context.WithoutCancel(ctx), o, askHealth, func(b []byte) bool { // perhaps none of them answers
 		all = append(all, unhealthy(b)...)
 		return false // nobody knows how many servers will answer
 	})
 	slices.Sort(all)
-	return all, err
+	return all
 }
 
 // unhealthy returns what is wrong with a server by its answer.
@@ -131,15 +147,3 @@ func useOf(of string, used uint64, limit int64) Use { return Use{of, used, uint6
 
 // Limit returns the limit of the stream in octets when the journal was opened; 0: no limit.
 func (j *Journal) Limit() int64 { return j.most }
-
-// explained adds to the error of an attempt to use the servers what they say that is wrong with them.
-func explained(ctx context.Context, o Options, err error) error {
-	if errors.Is(err, nats.ErrNoServers) || errors.Is(err, ErrRefused) {
-		return err
-	}
-	lines, _ := Unhealthy(ctx, o) // perhaps none of them answers
-	for _, line := range lines {
-		err = fmt.Errorf("%w; %s", err, line)
-	}
-	return err
-}

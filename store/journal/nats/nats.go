@@ -134,7 +134,7 @@ func Open(ctx context.Context, o Options) (*Journal, error) {
 			return j, nil
 		}
 		if o.Failed != nil {
-			o.Failed(explained(ctx, o, err))
+			o.Failed(Explain(ctx, o, err))
 		}
 		if !errors.Is(err, ErrRefused) && rest(ctx) {
 			continue
