@@ -20,9 +20,10 @@ import (
 )
 
 const managedYAML = `
-store: {engine: memory}
+store: {dir: store, ballast: 0B}
 pdulog: {enabled: false}
 managed: {dir: managed}
+prices: [{name: standard, currency: EUR, file: prices.csv}]
 connectors:
   - {name: clients, direction: in, address: "127.0.0.1:0"}
 accounts: [{system_id: fixed, password: pa55word}]
@@ -35,6 +36,9 @@ func startManaged(t *testing.T) (base string, dir, audit string) {
 	root := t.TempDir()
 	file := filepath.Join(root, "pmg.yaml")
 	if err := os.WriteFile(file, []byte(managedYAML), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(root, "prices.csv"), []byte("*,0.05\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Mkdir(filepath.Join(root, "managed"), 0o700); err != nil {

@@ -169,7 +169,8 @@ func table() []row {
 		{"admin", "admin/access admin/history admin/problems cluster/report config connector connector/streams events/stats gateway gateway/credit gateway/hooks gateway/lists gateway/operate gateway/privacy gateway/receipts gateway/request gateway/webhooks internal/figuretext internal/handshakes internal/httpfault internal/logfile internal/smstext internal/sock internal/timetext internal/tlsfiles internal/turns pdulog pdulog/story plugin protocols sms sms/number sms/numbers sms/rewrite stages/flow store"},
 		{"admin/manage", "admin admin/access config config/managed config/managed/editor"},
 		{"admin/oidc", "config internal/httpcall internal/turns"},
-		{"admin/web", "admin admin/access admin/history admin/manage admin/oidc cluster/report config config/document config/managed config/managed/editor connector events/stats gateway/operate gateway/privacy gateway/webhooks internal/browser internal/figuretext internal/httpfault pdulog protocols sms"},
+		{"admin/web/form", "config config/document config/managed/editor"},
+		{"admin/web", "admin admin/access admin/history admin/manage admin/oidc admin/web/form cluster/report config config/document config/managed config/managed/editor connector events/stats gateway/operate gateway/privacy gateway/webhooks internal/browser internal/figuretext internal/httpfault pdulog protocols sms"},
 
 		// Wiring: the only place of the product that makes drivers.
 		{"cmd/pmg/explain", "config connector gateway gateway/intake gateway/keep gateway/leave gateway/route internal/smstext protocols protocols/httpsms sms sms/charset sms/fit sms/number sms/rewrite sms/userdata"},
