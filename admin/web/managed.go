@@ -25,6 +25,9 @@ const managedName = "managed"
 // mostManaged is the maximum number of objects of a kind on the page.
 const mostManaged = 1000
 
+// mostChanges is the maximum number of changes of a file that the page shows.
+const mostChanges = 20
+
 // mostEdited is the maximum size of the rows in the form, in octets.
 const mostEdited = 32 << 10
 
@@ -89,8 +92,9 @@ type managedPage struct {
 	Keys          []string
 	History       []managed.Change
 	Comment       string
-	Key           string    // the new key, which is shown only now
-	IsAdvanced    bool      // the answer is about the options as JSON
+	Key           string // the new key, which is shown only now
+	IsAdvanced    bool   // the answer is about the options as JSON
+	Sheet         *sheetPage
 	Customer      *customer // form of an account; nil: the object is no account, or cannot be read
 	preview
 }
@@ -130,6 +134,11 @@ func (o *office) managedFile(r *http.Request) any {
 	} else if p.Kind == managed.Accounts {
 		p.Customer = o.customerOf(p)
 	}
+	if p.Kind == managed.Prices {
+		data, _ := o.dir().Read(file) // an error was reported before
+		options, _ := editor.ReadOptions(data)
+		p.Sheet = sheetOf(p, options)
+	}
 	return p
 }
 
@@ -164,9 +173,26 @@ func (p *managedPage) read(d *managed.Dir, writes bool) error {
 	if writes {
 		p.Tag, p.RowsTag = managed.Tag(data), managed.Tag(rows)
 	}
-	p.History, err = d.History(managed.OptionsFile(p.Kind, p.Name), 0, 20)
+	p.History, err = d.History(managed.OptionsFile(p.Kind, p.Name), 0, mostChanges)
+	if err != nil || !p.HasRows {
+		return err
+	}
+	more, err := d.History(managed.RowsFile(p.Kind, p.Name), 0, mostChanges)
+	p.History = append(p.History, more...)
+	slices.SortFunc(p.History, func(a, b managed.Change) int { return b.Number - a.Number })
 	return err
 }
+
+// TagOf returns the tag of the contents of a file of the object.
+func (p *managedPage) TagOf(file string) string {
+	if managed.IsOptions(file) {
+		return p.Tag
+	}
+	return p.RowsTag
+}
+
+// IsOptions reports whether a file has the options of the object, and not its rows.
+func (*managedPage) IsOptions(file string) bool { return managed.IsOptions(file) }
 
 func indented(o editor.Options) string {
 	var b bytes.Buffer
@@ -180,7 +206,9 @@ func indented(o editor.Options) string {
 // manages handles the forms of the page: it shows what would change, or makes the change and returns to the page.
 func (o *office) manages(p *page) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(2 * time.Minute)) // many accounts take seconds
+		c := http.NewResponseController(w)
+		_ = c.SetReadDeadline(time.Now().Add(editTime)) // a sheet may take long
+		_ = c.SetWriteDeadline(time.Now().Add(2 * editTime))
 		v := o.site.view(p, r)
 		m, ok := v.Model.(*managedPage)
 		if !ok {
@@ -188,8 +216,8 @@ func (o *office) manages(p *page) http.HandlerFunc {
 			return
 		}
 		access.Named(r, managedName+"/"+r.PostFormValue("do"))
-		if r.PostFormValue("do") == "form" && m.Customer != nil {
-			if notice := o.edits(r, m.Customer, &m.preview); notice != "" {
+		if notice, isDone := o.fills(r, m); isDone {
+			if notice != "" {
 				o.returns(w, r, r.URL.EscapedPath(), notice)
 				return
 			}
@@ -216,6 +244,27 @@ func (o *office) manages(p *page) http.HandlerFunc {
 		}
 		o.site.write(w, http.StatusOK, p.Template(), v)
 	}
+}
+
+// fills handles the forms that show their effect before they are put in force. It reports false for other forms, and returns a
+// notice if the form is done.
+func (o *office) fills(r *http.Request, m *managedPage) (notice string, isFilled bool) {
+	var err error
+	switch do := r.PostFormValue("do"); {
+	case isUpload(r) && m.Sheet != nil:
+		access.Named(r, managedName+"/sheet")
+		err = o.upload(r, m)
+	case do == "sheet" && m.Sheet != nil:
+		notice, err = o.again(r, m)
+	case do == "form" && m.Customer != nil:
+		notice = o.edits(r, m.Customer, &m.preview)
+	default:
+		return "", false
+	}
+	if err != nil {
+		m.Refused = reasonOf(err)
+	}
+	return notice, true
 }
 
 // show sets the effect that a change would have.
@@ -252,6 +301,7 @@ func (p *managedPage) request(r *http.Request, d *managed.Dir) (e editor.Request
 			e.Make = o.Replacing(p.Kind, p.Name)
 		}
 	case "rows":
+		p.IsAdvanced = true
 		p.Rows, p.RowsTag = strings.ReplaceAll(r.PostFormValue(access.Rows), "\r\n", "\n"), r.PostFormValue("tag")
 		e.File = managed.RowsFile(p.Kind, p.Name)
 		e.Make = func([]byte) ([]byte, error) { return []byte(p.Rows), nil }
@@ -268,9 +318,11 @@ func (p *managedPage) request(r *http.Request, d *managed.Dir) (e editor.Request
 	case "revert":
 		n, _ := strconv.Atoi(r.PostFormValue("change"))
 		var back editor.Request
-		if back, err = editor.Revert(d, n); err == nil && back.File != file {
+		back, err = editor.Revert(d, n)
+		if isRows := back.File == managed.RowsFile(p.Kind, p.Name); err == nil && back.File != file && !(p.HasRows && isRows) {
 			err = errors.New("this change belongs to another object")
 		}
+		e.File = back.File
 		e.Make, e.Comment, e.Force = back.Make, back.Comment, true
 	default:
 		err = errors.New("the form asks for no change")

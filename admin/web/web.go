@@ -29,6 +29,7 @@ type site struct {
 	details   details
 	routes    routes
 	explainer explainer
+	sheets    sheets
 	provider  *oidc.Provider
 	followers chan struct{} // one place for each stream of the pdu log
 }

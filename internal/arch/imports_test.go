@@ -170,7 +170,7 @@ func table() []row {
 		{"admin/manage", "admin admin/access config config/managed config/managed/editor"},
 		{"admin/oidc", "config internal/httpcall internal/turns"},
 		{"admin/web/form", "config config/document config/managed/editor"},
-		{"admin/web", "admin admin/access admin/history admin/manage admin/oidc admin/web/form cluster/report config config/document config/managed config/managed/editor connector events/stats gateway/operate gateway/privacy gateway/webhooks internal/browser internal/figuretext internal/httpfault pdulog protocols sms"},
+		{"admin/web", "admin admin/access admin/history admin/manage admin/oidc admin/web/form cluster/report config config/document config/managed config/managed/editor connector events/stats gateway/operate gateway/privacy gateway/webhooks internal/browser internal/figuretext internal/httpfault internal/sheet internal/textfile pdulog protocols sms sms/prices"},
 
 		// Wiring: the only place of the product that makes drivers.
 		{"cmd/pmg/explain", "config connector gateway gateway/intake gateway/keep gateway/leave gateway/route internal/smstext protocols protocols/httpsms sms sms/charset sms/fit sms/number sms/rewrite sms/userdata"},
