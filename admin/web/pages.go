@@ -217,7 +217,8 @@ const (
 	noMoney    = "no money"
 	lowBalance = "low balance"
 	loggedIn   = "logged in"
-	loggedOut  = "–"
+	sending    = "sending" // without a session, such as by HTTP
+	idle       = "idle"
 )
 
 // stateOf returns the state of an account.
@@ -229,8 +230,10 @@ func stateOf(a *admin.Account) string {
 		return lowBalance
 	case a.Sessions > 0:
 		return loggedIn
+	case a.Recent.AcceptedPerSecond > 0:
+		return sending
 	}
-	return loggedOut
+	return idle
 }
 
 // Balance returns the balance with its currency, a dash for an account that is not charged.

@@ -90,11 +90,17 @@ func isUpload(r *http.Request) bool {
 	return kind == "multipart/form-data"
 }
 
+func errTooLarge() error {
+	return fmt.Errorf(
+		"cannot take the sheet: it has more than %d MiB, and the rows of a list have no more", managed.MaxRows>>20,
+	)
+}
+
 // upload keeps the sheet of a request.
 func (o *office) upload(r *http.Request, p *managedPage) error {
 	if err := r.ParseMultipartForm(1 << 20); err != nil { // what is larger is in a temporary file
 		if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
-			return fmt.Errorf("cannot take the sheet: it has more than %d MiB, and the rows of a list have no more", managed.MaxRows>>20)
+			return errTooLarge()
 		}
 		return fmt.Errorf("cannot take the sheet: %w", err)
 	}
@@ -115,11 +121,11 @@ func (o *office) upload(r *http.Request, p *managedPage) error {
 	case bytes.HasPrefix(data, []byte("PK\x03\x04")), bytes.HasPrefix(data, []byte("\xd0\xcf\x11\xe0")):
 		return errors.New("cannot take the sheet: it is a workbook of a spreadsheet: save the table as CSV")
 	case len(data) > managed.MaxRows:
-		return fmt.Errorf("cannot take the sheet: it has more than %d MiB, and the rows of a list have no more", managed.MaxRows>>20)
+		return errTooLarge()
 	case rows > mostSheetRows:
 		return fmt.Errorf(
-			"cannot take the sheet: it has %d lines, more than %d, which are too many for this page: PUT /admin/v1/prices/%s/rows "+
-				"takes up to %d", rows, mostSheetRows, p.Name, prices.MaxRows,
+			"cannot take the sheet: it has %d lines, more than %d, which are too many for this page: "+
+				"PUT /admin/v1/prices/%s/rows takes up to %d", rows, mostSheetRows, p.Name, prices.MaxRows,
 		)
 	}
 	p.Sheet.Draft = o.site.sheets.drafts.add(
@@ -174,8 +180,8 @@ func (o *office) conflict(r *http.Request, p *managedPage, data []byte) (notice 
 		return "These prices are in force already: nothing has changed.", nil
 	}
 	p.Sheet.Tag, p.Sheet.RowsTag = p.Tag, p.RowsTag
-	err = errors.New("Nothing of this sheet is in force, because somebody has changed the list meanwhile. What follows compares " +
-		"the sheet with that.")
+	err = errors.New("nothing of this sheet is in force, because somebody has changed the list meanwhile: what follows " +
+		"compares the sheet with that")
 	return "", errors.Join(err, o.examine(r, p, data))
 }
 

@@ -41,6 +41,7 @@ type Field struct {
 	Choices []Pick
 	Value   string
 	Was     string
+	Hint    string // shown in the input while it is empty
 	Wrong   string // reason why the value is refused
 
 	isNumber, isBool bool
@@ -132,6 +133,9 @@ func (f *Form) Show(o editor.Options) {
 	f.each(func(one *Field) {
 		one.Value = one.of(o)
 		one.Was = one.Value
+		if one.Kind == Secret && o[one.Name] != nil {
+			one.Hint = "when empty it stays"
+		}
 		isKnown := slices.ContainsFunc(one.Choices, func(p Pick) bool { return p.Value == one.Value })
 		if one.Kind == Choice && one.Value != "" && !isKnown {
 			one.Choices = append(one.Choices, Pick{one.Value, one.Value})

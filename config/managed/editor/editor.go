@@ -285,7 +285,8 @@ func checkRows(rows replacement, kind string, options []byte, force bool, result
 	if after*2 < before && !force {
 		return refuse(
 			http.StatusConflict,
-			"cannot change %s: %d of %d lines would go, as if it was cut off; with force=1 they do", rows.file, before-after, before,
+			"cannot change %s: %d of %d lines would go, as if it was cut off; with force=1 they do", rows.file,
+			before-after, before,
 		)
 	}
 	f, err := os.CreateTemp("", "pmg-rows-*")
