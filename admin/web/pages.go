@@ -212,7 +212,7 @@ type accountRow struct {
 	IsManaged bool // the gateway stores the account itself, so that pages can change it
 }
 
-// The states of accounts, those that need somebody first.
+// The states of accounts.
 const (
 	noMoney    = "no money"
 	lowBalance = "low balance"
@@ -220,6 +220,9 @@ const (
 	sending    = "sending" // without a session, such as by HTTP
 	idle       = "idle"
 )
+
+// states returns the states, those that an operator should see first in front.
+func states() []string { return []string{noMoney, lowBalance, loggedIn, sending, idle} }
 
 // stateOf returns the state of an account.
 func stateOf(a *admin.Account) string {
@@ -278,7 +281,7 @@ func (l *lists) accounts(r *http.Request) any {
 	}
 	columns := append([]column[accountRow]{
 		{head: "account", text: func(a *accountRow) string { return a.Name }},
-		{head: "state", text: func(a *accountRow) string { return a.State }},
+		{head: "state", text: func(a *accountRow) string { return strconv.Itoa(slices.Index(states(), a.State)) }},
 		{head: "balance", number: (*accountRow).balance},
 		{head: "in /s", number: func(a *accountRow) float64 { return a.Recent.AcceptedPerSecond }},
 		{head: "delivered", number: func(a *accountRow) float64 { return float64(a.Reached) / float64(max(a.Ended, 1)) }},
