@@ -17,6 +17,7 @@ import (
 	"pmg/config/managed"
 	"pmg/config/managed/editor"
 	"pmg/internal/browser"
+	"pmg/sms"
 )
 
 // newName is the name of the page with the form for a new account, whose path ends with newCustomer.
@@ -145,11 +146,26 @@ func (o *office) edits(r *http.Request, c *customer, shown *preview) (notice str
 		o.refuse(c, shown, err)
 	case e.Dry:
 		c.Seen = seen
+		if balance := o.balanceOf(c.Name); c.IsNew && balance != 0 {
+			result.Notes = append(
+				result.Notes, "an earlier account of this name has left a balance of "+balance.String()+", which the new one gets",
+			)
+		}
 		shown.show(result)
 	default:
 		return noticeOf(result)
 	}
 	return ""
+}
+
+// balanceOf returns the balance that belongs to the name of an account.
+func (o *office) balanceOf(name string) (balance sms.Money) {
+	o.site.server.Gateway().Node.Origins.Tallies(func(account string, t *sms.Tally) {
+		if account == name {
+			balance, _ = t.Credit.Balance()
+		}
+	})
+	return balance
 }
 
 // fingerprint identifies the contents of a form, whose effect a user has seen.

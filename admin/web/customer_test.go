@@ -115,7 +115,7 @@ func (f *filling) send(button string, words ...string) *filling {
 // sent twice has its effect once; the second of two people is informed, and overwrites nothing; a new one may be like another.
 func TestCustomer(t *testing.T) {
 	t.Parallel()
-	base, dir, _ := startManaged(t)
+	g, base, dir, _ := startOffice(t)
 	c := visitor(t, base, config.AdministerScope)
 	file := func(name string) string {
 		b, _ := os.ReadFile(filepath.Join(dir, "accounts", name+".yaml"))
@@ -178,6 +178,13 @@ func TestCustomer(t *testing.T) {
 		!strings.Contains(text, "0.00 EUR") || !strings.Contains(text, `data-v="low balance"`) {
 		t.Error(text)
 	}
+	// a balance belongs to the name
+	g.Node.Origins.TallyOf("shop").Credit.Pay(12_500_000)
+	shop := base + "/ui/managed/accounts.shop"
+	if code, text, _ := ask(t, c, "POST", shop, url.Values{"do": {"remove"}, "tag": {fill(t, c, shop).values.Get("tag")}}); code != http.StatusSeeOther {
+		t.Fatal(code, text)
+	}
+	fill(t, c, base+"/ui/new/customer").set("account", "shop", "o.password", "its-own-1").send("compare", "left a balance of 12.50")
 	look := visitor(t, base, config.LookScope)
 	for _, path := range []string{"/ui/new/customer", "/ui/managed/accounts.acme"} {
 		if _, text, _ := ask(t, look, "GET", base+path, nil); strings.Contains(text, "o.rate") {
