@@ -66,7 +66,7 @@ func (p *sheetPage) Parts() (all []string) {
 	return append(all, fmt.Sprintf("%d unchanged", p.Differences.Same))
 }
 
-// sheets keep uploaded sheets, and read one at a time.
+// sheets keep uploaded sheets, and read one at a time, because a large one takes much memory.
 type sheets struct {
 	drafts  drafts
 	reading sync.Mutex
@@ -96,6 +96,8 @@ func errTooLarge() error {
 	)
 }
 
+func errBusy() error { return errors.New("another sheet is being read: try again") }
+
 // upload keeps the sheet of a request.
 func (o *office) upload(r *http.Request, p *managedPage) error {
 	if err := r.ParseMultipartForm(1 << 20); err != nil { // what is larger is in a temporary file
@@ -105,6 +107,10 @@ func (o *office) upload(r *http.Request, p *managedPage) error {
 		return fmt.Errorf("cannot take the sheet: %w", err)
 	}
 	defer func() { _ = r.MultipartForm.RemoveAll() }()
+	if !o.site.sheets.reading.TryLock() {
+		return errBusy()
+	}
+	defer o.site.sheets.reading.Unlock()
 	stored := p.Sheet.Options.Columns
 	p.Sheet.read(r)
 	f, head, err := r.FormFile("file")
@@ -120,6 +126,8 @@ func (o *office) upload(r *http.Request, p *managedPage) error {
 		return errors.New("cannot take the sheet: the file is empty")
 	case bytes.HasPrefix(data, []byte("PK\x03\x04")), bytes.HasPrefix(data, []byte("\xd0\xcf\x11\xe0")):
 		return errors.New("cannot take the sheet: it is a workbook of a spreadsheet: save the table as CSV")
+	case bytes.HasPrefix(data, []byte("\xff\xfe")), bytes.HasPrefix(data, []byte("\xfe\xff")):
+		return errors.New("cannot take the sheet: it is in UTF-16: save the table as CSV in UTF-8")
 	case len(data) > managed.MaxRows:
 		return errTooLarge()
 	case rows > mostSheetRows:
@@ -152,6 +160,10 @@ func (p *sheetPage) read(r *http.Request) {
 // again handles the form about an uploaded sheet: it shows what the sheet has, or puts the sheet in force.
 func (o *office) again(r *http.Request, p *managedPage) (notice string, err error) {
 	p.Sheet.read(r)
+	if !o.site.sheets.reading.TryLock() {
+		return "", errBusy()
+	}
+	defer o.site.sheets.reading.Unlock()
 	file, data := o.site.sheets.drafts.find(r.PostFormValue("draft"), p.Name, access.CallerOf(r).Owner())
 	if data == nil {
 		return "", errors.New("the sheet is not kept any more: choose it again")
@@ -225,10 +237,6 @@ func (o *office) sheetRequest(r *http.Request, p *managedPage, data []byte) edit
 // examine sets what the form shows of a sheet: its columns, its problems, and what it would change.
 func (o *office) examine(r *http.Request, p *managedPage, data []byte) error {
 	s := p.Sheet
-	if !o.site.sheets.reading.TryLock() {
-		return errors.New("another sheet is being read: try again")
-	}
-	defer o.site.sheets.reading.Unlock()
 	s.Columns, s.Problems, s.List, s.Differences = nil, nil, nil, nil
 	automatic := s.Options
 	automatic.Columns = nil

@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"crypto/rand"
 	"html"
 	"io"
 	"mime/multipart"
@@ -12,6 +13,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"pmg/config"
 )
@@ -124,9 +126,10 @@ func TestSheet(t *testing.T) {
 	uploaded("cut in half", "network,price\n24001,0.05\n24002,0.0", "the last line does not end")
 	uploaded("empty", "", "the file is empty")
 	uploaded("a workbook", "PK\x03\x04....", "save the table as CSV")
+	uploaded("UTF-16", "\xff\xfef\x00o\x00r\x00", "save the table as CSV in UTF-8")
 	uploaded("many rows", "for,price\n"+strings.Repeat("24001,0.05\n", mostSheetRows+1), "too many for this page")
 	uploaded("in another currency", "network,price usd\n24001,0.05\n", "in USD according to the header")
-	if code, _ := upload(t, c, page, strings.Repeat("24001,0.05\n", 2<<20), form()); code != http.StatusOK {
+	if code, text := upload(t, c, page, strings.Repeat("24001,0.05\n", 2<<20), form()); code != http.StatusOK || !strings.Contains(text, "more than 16 MiB") {
 		t.Errorf("more than a request may have: %d", code)
 	}
 
@@ -149,5 +152,43 @@ func TestSheet(t *testing.T) {
 	log, err := os.ReadFile(audit)
 	if err != nil || !strings.Contains(string(log), `"act":"managed/sheet"`) || strings.Contains(string(log), "Telia") {
 		t.Errorf("%v %s", err, log)
+	}
+}
+
+// Sheets are kept for their uploader alone, for an hour, and the oldest ones go when there are too many.
+func TestDrafts(t *testing.T) {
+	t.Parallel()
+	var d drafts
+	now := time.Unix(1_800_000_000, 0)
+	first := d.add(draft{list: "a", owner: "ann", file: "a.csv"}, []byte("one"), now)
+	if file, data := d.find(first, "a", "ann"); file != "a.csv" || string(data) != "one" {
+		t.Errorf("%q %q", file, data)
+	}
+	for _, of := range [][2]string{{"a", "bob"}, {"b", "ann"}} {
+		if _, data := d.find(first, of[0], of[1]); data != nil {
+			t.Errorf("%q gets it", of)
+		}
+	}
+	second := d.add(draft{list: "a", owner: "ann"}, []byte("two"), now.Add(draftLife+time.Second))
+	if _, data := d.find(first, "a", "ann"); data != nil {
+		t.Error("it is there after its time")
+	}
+	for range mostDrafts - 1 {
+		d.add(draft{list: "a", owner: "ann"}, []byte("more"), now.Add(draftLife+time.Second))
+	}
+	if _, data := d.find(second, "a", "ann"); string(data) != "two" {
+		t.Error("it went too early")
+	}
+	random := make([]byte, 9<<20)
+	_, _ = rand.Read(random)
+	for range 4 {
+		d.add(draft{list: "a", owner: "ann"}, random, now.Add(draftLife+time.Second))
+	}
+	octets := 0
+	for _, one := range d.all {
+		octets += len(one.packed)
+	}
+	if len(d.all) != 3 || octets > mostDraftOctets {
+		t.Errorf("%d sheets of %d octets", len(d.all), octets)
 	}
 }
