@@ -39,6 +39,8 @@ type Money struct {
 	Balance  sms.Money `json:"balance"`
 	Reserved sms.Money `json:"reserved"` // reserved for messages that have not ended
 	Low      bool      `json:"low"`      // the balance is below balance.low
+	Used     bool      `json:"used"`     // nothing is left for further messages
+	Currency string    `json:"currency"`
 }
 
 // Recent are the figures of an account for the last ten minutes.
@@ -71,10 +73,7 @@ func (v *view) accounts(now int64, wall time.Time) []Account {
 				at := wall.Add(time.Duration(last - now))
 				row.LastMessage = &at
 			}
-			if terms := t.Credit.Terms(); terms.List != "" {
-				row.Money = &Money{Low: t.Credit.IsLow()}
-				row.Money.Balance, row.Money.Reserved = t.Credit.Balance()
-			}
+			row.Money = v.moneyOf(&t.Credit)
 			t.RefusedBy(func(why sms.Code, n int64) {
 				if row.RefusedBy == nil {
 					row.RefusedBy = connector.Labels{}
@@ -109,6 +108,17 @@ func (v *view) accounts(now int64, wall time.Time) []Account {
 		})
 	}
 	return rows
+}
+
+// moneyOf returns the money of an account, nil if the account is not charged.
+func (v *view) moneyOf(c *sms.Credit) *Money {
+	if c.Terms().List == "" {
+		return nil
+	}
+	left, limited := c.Available()
+	m := &Money{Low: c.IsLow(), Used: limited && left <= 0, Currency: v.gateway.Intake.Credit.CurrencyOf(c)}
+	m.Balance, m.Reserved = c.Balance()
+	return m
 }
 
 // Backlog returns the number of messages from an account that wait, and of those that wait for it.

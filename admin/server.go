@@ -53,13 +53,18 @@ type Server struct {
 	listeners  []net.Listener // listeners, that of the address first
 }
 
+// isUpload reports whether a request uploads a file, which is larger than other forms, for a page about what is managed.
+func isUpload(r *http.Request) bool {
+	return strings.HasPrefix(r.URL.Path, PagesBase+"managed/") && strings.HasPrefix(r.Header.Get("Content-Type"), "multipart/")
+}
+
 // hasForm reports whether the body of a request contains its parameters. Actions and pages may have such
 // forms. Options and rows of managed objects (package manage) are no forms, although curl labels them as
 // forms.
 func hasForm(r *http.Request) bool {
 	name, isAPI := strings.CutPrefix(r.URL.Path, Base+"/")
 	isAction := slices.ContainsFunc(Actions(), func(a Action) bool { return a.Name == name })
-	return r.Method == http.MethodPost && (!isAPI || isAction)
+	return r.Method == http.MethodPost && (!isAPI || isAction) && !isUpload(r)
 }
 
 // Start listens as cfg configures, and shows the state of g and e until Close is called. version is the version of the

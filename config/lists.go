@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 
 	"pmg/internal/smstext"
@@ -103,6 +104,9 @@ func resolveLists(d *decoder, c *Config) {
 // checkRows reports a file of rows that cannot be read. If the file of a managed object is missing, the
 // message names the request that creates it.
 func checkRows(d *decoder, path, object, name string) {
+	if d.options.Instead[object+filepath.Ext(name)] != nil {
+		return // the rows are written together with the options
+	}
 	err := readable(name)
 	if file, _, _ := place(d, path); file != d.file && errors.Is(err, os.ErrNotExist) {
 		d.problem(path, "names %s, which does not exist: PUT /%s/rows first", name, object)

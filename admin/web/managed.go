@@ -25,6 +25,9 @@ const managedName = "managed"
 // mostManaged is the maximum number of objects of a kind on the page.
 const mostManaged = 1000
 
+// mostChanges is the maximum number of changes of a file that the page shows.
+const mostChanges = 20
+
 // mostEdited is the maximum size of the rows in the form, in octets.
 const mostEdited = 32 << 10
 
@@ -45,18 +48,21 @@ type managedKind struct {
 // IsStill reports that only actions change the page.
 func (*managedList) IsStill() bool { return true }
 
-func (s *site) dir() *managed.Dir {
-	return managed.Open(s.server.Gateway().Node.Config().Managed.Dir, nil)
+// An office makes the pages about what the gateway stores itself, and handles their forms.
+type office struct{ site *site }
+
+func (o *office) dir() *managed.Dir {
+	return managed.Open(o.site.server.Gateway().Node.Config().Managed.Dir, nil)
 }
 
 // managedFiles lists the managed objects.
-func (s *site) managedFiles(r *http.Request) any {
-	l := &managedList{Dir: s.server.Gateway().Node.Config().Managed.Dir, Filter: r.FormValue("filter")}
+func (o *office) managedFiles(r *http.Request) any {
+	l := &managedList{Dir: o.site.server.Gateway().Node.Config().Managed.Dir, Filter: r.FormValue("filter")}
 	if l.Dir == "" {
 		return l
 	}
 	for _, kind := range managed.Kinds() {
-		names, _ := s.dir().Names(kind) // an unreadable file is reported on the object's own page
+		names, _ := o.dir().Names(kind) // an unreadable file is reported on the object's own page
 		names = slices.DeleteFunc(names, func(name string) bool { return !strings.Contains(name, l.Filter) })
 		n := min(len(names), mostManaged)
 		l.Kinds = append(l.Kinds, managedKind{kind, names[:n], len(names) - n})
@@ -65,7 +71,7 @@ func (s *site) managedFiles(r *http.Request) any {
 }
 
 // openManaged redirects to the page of the object that the list's form names.
-func (s *site) openManaged(w http.ResponseWriter, r *http.Request) {
+func (o *office) openManaged(w http.ResponseWriter, r *http.Request) {
 	to := admin.PagesBase + managedName
 	kind, name := r.FormValue("kind"), strings.TrimSpace(r.FormValue("name"))
 	if _, _, ok := managed.Split(managed.OptionsFile(kind, name)); ok {
@@ -86,10 +92,19 @@ type managedPage struct {
 	Keys          []string
 	History       []managed.Change
 	Comment       string
-	Compared      bool
-	Changes       []string // changes that the form would make, if Compared
-	Refused       string
 	Key           string // the new key, which is shown only now
+	IsAdvanced    bool   // the answer is about the options as JSON
+	Sheet         *sheetPage
+	Customer      *customer // form of an account; nil: the object is no account, or cannot be read
+	preview
+}
+
+// A preview is the effect that a form would have, or the reason why it has none.
+type preview struct {
+	Compared bool
+	Changes  []string // changes that the form would make, if Compared
+	Notes    []string // consequences of the changes
+	Refused  string
 }
 
 // IsStill reports that only actions change the page.
@@ -102,20 +117,27 @@ var newOptions = map[string]string{
 }
 
 // managedFile shows a managed object.
-func (s *site) managedFile(r *http.Request) any {
+func (o *office) managedFile(r *http.Request) any {
 	p := &managedPage{}
 	var ok bool
 	if p.Kind, p.Name, ok = strings.Cut(r.PathValue("name"), "."); !ok {
 		return nil
 	}
 	file := managed.OptionsFile(p.Kind, p.Name)
-	cfg := s.server.Gateway().Node.Config()
+	cfg := o.site.server.Gateway().Node.Config()
 	if _, _, ok = managed.Split(file); !ok || cfg.Managed.Dir == "" {
 		return nil
 	}
 	p.Defined, p.HasRows = cfg.Defined(p.Kind, p.Name), managed.Rows(p.Kind) != ""
-	if err := p.read(s.dir(), access.CallerOf(r).Scope >= access.Administer); err != nil {
+	if err := p.read(o.dir(), access.CallerOf(r).Scope >= access.Administer); err != nil {
 		p.Refused = err.Error()
+	} else if p.Kind == managed.Accounts {
+		p.Customer = o.customerOf(p)
+	}
+	if p.Kind == managed.Prices {
+		data, _ := o.dir().Read(file) // an error was reported before
+		options, _ := editor.ReadOptions(data)
+		p.Sheet = sheetOf(p, options)
 	}
 	return p
 }
@@ -128,16 +150,16 @@ func (p *managedPage) read(d *managed.Dir, writes bool) error {
 	}
 	p.Exists, p.Options = data != nil, newOptions[p.Kind]
 	if p.Exists {
-		o, err := editor.ReadOptions(data)
+		options, err := editor.ReadOptions(data)
 		if err != nil {
 			return err
 		}
-		keys, _ := o["keys"].([]any)
+		keys, _ := options["keys"].([]any)
 		for _, k := range keys {
 			one, _ := k.(map[string]any)
 			p.Keys = append(p.Keys, fmt.Sprint(one["name"]))
 		}
-		p.Options = indented(o.Mask())
+		p.Options = indented(options.Mask())
 	}
 	var rows []byte
 	if p.HasRows {
@@ -151,9 +173,26 @@ func (p *managedPage) read(d *managed.Dir, writes bool) error {
 	if writes {
 		p.Tag, p.RowsTag = managed.Tag(data), managed.Tag(rows)
 	}
-	p.History, err = d.History(managed.OptionsFile(p.Kind, p.Name), 0, 20)
+	p.History, err = d.History(managed.OptionsFile(p.Kind, p.Name), 0, mostChanges)
+	if err != nil || !p.HasRows {
+		return err
+	}
+	more, err := d.History(managed.RowsFile(p.Kind, p.Name), 0, mostChanges)
+	p.History = append(p.History, more...)
+	slices.SortFunc(p.History, func(a, b managed.Change) int { return b.Number - a.Number })
 	return err
 }
+
+// TagOf returns the tag of the contents of a file of the object.
+func (p *managedPage) TagOf(file string) string {
+	if managed.IsOptions(file) {
+		return p.Tag
+	}
+	return p.RowsTag
+}
+
+// IsOptions reports whether a file has the options of the object, and not its rows.
+func (*managedPage) IsOptions(file string) bool { return managed.IsOptions(file) }
 
 func indented(o editor.Options) string {
 	var b bytes.Buffer
@@ -165,41 +204,85 @@ func indented(o editor.Options) string {
 }
 
 // manages handles the forms of the page: it shows what would change, or makes the change and returns to the page.
-func (s *site) manages(p *page) http.HandlerFunc {
+func (o *office) manages(p *page) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(2 * time.Minute)) // many accounts take seconds
-		v := s.view(p, r)
+		c := http.NewResponseController(w)
+		_ = c.SetReadDeadline(time.Now().Add(editTime)) // a sheet may take long
+		_ = c.SetWriteDeadline(time.Now().Add(2 * editTime))
+		v := o.site.view(p, r)
 		m, ok := v.Model.(*managedPage)
 		if !ok {
-			s.write(w, http.StatusNotFound, "missing", v)
+			o.site.write(w, http.StatusNotFound, "missing", v)
 			return
 		}
 		access.Named(r, managedName+"/"+r.PostFormValue("do"))
-		e, key, err := m.request(r, s.dir())
+		if notice, isDone := o.fills(r, m); isDone {
+			if notice != "" {
+				o.returns(w, r, r.URL.EscapedPath(), notice)
+				return
+			}
+			o.site.write(w, http.StatusOK, p.Template(), v)
+			return
+		}
+		e, key, err := m.request(r, o.dir())
 		var result editor.Result
 		if err == nil {
-			result, err = s.Edit(r.Context(), e)
+			result, err = o.site.Edit(r.Context(), e)
 			access.After(r, result)
 		}
 		switch {
 		case err != nil:
 			m.Refused = reasonOf(err)
 		case e.Dry:
-			m.Compared, m.Changes = true, result.Changes
+			m.show(result)
 		case key != "":
-			_ = m.read(s.dir(), true)
+			_ = m.read(o.dir(), true)
 			m.Key = key
 		default:
-			text := "Nothing has changed."
-			if result.Number > 0 {
-				text = fmt.Sprintf("In force, as change %d: %s", result.Number, strings.Join(result.Changes, "; "))
-			}
-			s.server.Guard().Sessions.Notify(r, browser.Notice{Text: text})
-			http.Redirect(w, r, r.URL.EscapedPath(), http.StatusSeeOther)
+			o.returns(w, r, r.URL.EscapedPath(), noticeOf(result))
 			return
 		}
-		s.write(w, http.StatusOK, p.Template(), v)
+		o.site.write(w, http.StatusOK, p.Template(), v)
 	}
+}
+
+// fills handles the forms that show their effect before they are put in force. It reports false for other forms, and returns a
+// notice if the form is done.
+func (o *office) fills(r *http.Request, m *managedPage) (notice string, isFilled bool) {
+	var err error
+	switch do := r.PostFormValue("do"); {
+	case isUpload(r) && m.Sheet != nil:
+		access.Named(r, managedName+"/sheet")
+		err = o.upload(r, m)
+	case do == "sheet" && m.Sheet != nil:
+		notice, err = o.again(r, m)
+	case do == "form" && m.Customer != nil:
+		notice = o.edits(r, m.Customer, &m.preview)
+	default:
+		return "", false
+	}
+	if err != nil {
+		m.Refused = reasonOf(err)
+	}
+	return notice, true
+}
+
+// show sets the effect that a change would have.
+func (p *preview) show(r editor.Result) { p.Compared, p.Changes, p.Notes = true, r.Changes, r.Notes }
+
+// noticeOf returns the effect of a change as text.
+func noticeOf(r editor.Result) string {
+	if r.Number == 0 {
+		return "Nothing has changed."
+	}
+	text := fmt.Sprintf("In force, as change %d: %s", r.Number, strings.Join(r.Changes, "; "))
+	return strings.Join(append([]string{text}, r.Notes...), "\n")
+}
+
+// returns redirects to a page, which shows a notice.
+func (o *office) returns(w http.ResponseWriter, r *http.Request, path, notice string) {
+	o.site.server.Guard().Sessions.Notify(r, browser.Notice{Text: notice})
+	http.Redirect(w, r, path, http.StatusSeeOther)
 }
 
 // request returns the change that a form asks for, and the key if one is made. The page keeps the input of the user.
@@ -212,12 +295,13 @@ func (p *managedPage) request(r *http.Request, d *managed.Dir) (e editor.Request
 	}
 	switch do := r.PostFormValue("do"); do {
 	case "options":
-		p.Options, p.Tag = r.PostFormValue(access.Options), r.PostFormValue("tag")
+		p.IsAdvanced, p.Options, p.Tag = true, r.PostFormValue(access.Options), r.PostFormValue("tag")
 		var o editor.Options
 		if o, err = editor.ParseOptions(strings.NewReader(p.Options)); err == nil {
 			e.Make = o.Replacing(p.Kind, p.Name)
 		}
 	case "rows":
+		p.IsAdvanced = true
 		p.Rows, p.RowsTag = strings.ReplaceAll(r.PostFormValue(access.Rows), "\r\n", "\n"), r.PostFormValue("tag")
 		e.File = managed.RowsFile(p.Kind, p.Name)
 		e.Make = func([]byte) ([]byte, error) { return []byte(p.Rows), nil }
@@ -234,9 +318,11 @@ func (p *managedPage) request(r *http.Request, d *managed.Dir) (e editor.Request
 	case "revert":
 		n, _ := strconv.Atoi(r.PostFormValue("change"))
 		var back editor.Request
-		if back, err = editor.Revert(d, n); err == nil && back.File != file {
+		back, err = editor.Revert(d, n)
+		if isRows := back.File == managed.RowsFile(p.Kind, p.Name); err == nil && back.File != file && !(p.HasRows && isRows) {
 			err = errors.New("this change belongs to another object")
 		}
+		e.File = back.File
 		e.Make, e.Comment, e.Force = back.Make, back.Comment, true
 	default:
 		err = errors.New("the form asks for no change")

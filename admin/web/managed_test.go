@@ -20,9 +20,10 @@ import (
 )
 
 const managedYAML = `
-store: {engine: memory}
+store: {dir: store, ballast: 0B}
 pdulog: {enabled: false}
 managed: {dir: managed}
+prices: [{name: standard, currency: EUR, file: prices.csv}]
 connectors:
   - {name: clients, direction: in, address: "127.0.0.1:0"}
 accounts: [{system_id: fixed, password: pa55word}]
@@ -32,9 +33,19 @@ routes: [{to: {account: fixed}}]
 // startManaged runs a gateway with managed files. It returns where its pages are, its directory and its audit log.
 func startManaged(t *testing.T) (base string, dir, audit string) {
 	t.Helper()
+	_, base, dir, audit = startOffice(t)
+	return base, dir, audit
+}
+
+// startOffice is startManaged for tests of what the gateway has.
+func startOffice(t *testing.T) (g *gateway.Gateway, base, dir, audit string) {
+	t.Helper()
 	root := t.TempDir()
 	file := filepath.Join(root, "pmg.yaml")
 	if err := os.WriteFile(file, []byte(managedYAML), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(root, "prices.csv"), []byte("*,0.05\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Mkdir(filepath.Join(root, "managed"), 0o700); err != nil {
@@ -64,7 +75,7 @@ func startManaged(t *testing.T) (base string, dir, audit string) {
 		edit := func(_ context.Context, r editor.Request) (editor.Result, error) { return one.Do(r) }
 		return admin.Parts{Pages: Tools{Edit: edit}.Handler}
 	})
-	return "http://" + s.Addr(), cfg.Managed.Dir, cfg.Admin.Audit
+	return s.Gateway(), "http://" + s.Addr(), cfg.Managed.Dir, cfg.Admin.Audit
 }
 
 var tagForm = regexp.MustCompile(`name="tag" value="([^"]*)"`)

@@ -13,6 +13,7 @@ import (
 	"pmg/admin/access"
 	"pmg/admin/history"
 	"pmg/config"
+	"pmg/config/managed"
 	"pmg/connector"
 	"pmg/internal/figuretext"
 )
@@ -83,6 +84,7 @@ func firstOf(all []admin.Session, filter string) sessionRows {
 // details make the pages about one object.
 type details struct {
 	server *admin.Server
+	edits  bool // the gateway can change what it stores itself
 }
 
 // A connectorPage is the model of the page about one connector.
@@ -128,7 +130,10 @@ func (d *details) connector(r *http.Request) any {
 // An accountPage is the model of the page about one account.
 type accountPage struct {
 	admin.Account
-	Config      struct{ MaxSessions, MaxScheduled, MaxParked int }
+	Config struct {
+		MaxSessions, MaxScheduled, MaxParked int
+		MayEdit                              bool // the reader of the page may change the account by its form
+	}
 	Rate        struct{ In, Out, Limit string } // messages a second; Limit is that of In
 	Share       string                          // share of the account's messages that were delivered to the mobile
 	Hour        *hour                           // nil: the account had no traffic
@@ -178,6 +183,9 @@ func (d *details) account(r *http.Request) any {
 	if access.CallerOf(r).Scope >= access.Operate {
 		p.Settings = config.ShowAccount(cfg)
 	}
+	all := d.server.Gateway().Node.Config()
+	p.Config.MayEdit = d.edits && all.Managed.Dir != "" && all.Defined(managed.Accounts, name) == "" &&
+		access.CallerOf(r).Scope >= access.Administer
 	return p
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"html/template"
+	"math"
 	"net/http"
 	"slices"
 	"strconv"
@@ -12,7 +13,9 @@ import (
 	"time"
 
 	"pmg/admin"
+	"pmg/admin/access"
 	"pmg/admin/history"
+	"pmg/config/managed"
 	"pmg/internal/browser"
 	"pmg/internal/figuretext"
 )
@@ -42,9 +45,11 @@ func (s *site) pages() []page {
 		{browser.Page{Name: "configuration", Title: "Configuration", Group: "Gateway"}, s.routes.configuration},
 	}
 	if s.Edit != nil {
+		o := &office{s}
 		all = append(
-			all, page{browser.Page{Name: managedName, Title: "Managed", Group: "Gateway"}, s.managedFiles},
-			page{browser.Page{Name: managedName + "/{name}", Title: "Managed", Group: "Gateway"}, s.managedFile},
+			all, page{browser.Page{Name: managedName, Title: "Managed", Group: "Gateway"}, o.managedFiles},
+			page{browser.Page{Name: managedName + "/{name}", Title: "Managed", Group: "Gateway"}, o.managedFile},
+			page{browser.Page{Name: newName, Title: "New", Group: "Accounts"}, o.newPage},
 		)
 	}
 	if s.Cluster != nil {
@@ -56,6 +61,7 @@ func (s *site) pages() []page {
 // lists make the pages that list objects of a kind.
 type lists struct {
 	server      *admin.Server
+	edits       bool // the gateway can change what it stores itself
 	queueSpeeds speeds
 }
 
@@ -202,6 +208,58 @@ type accountRow struct {
 	Rate  string
 	Share string // share of the messages with a known outcome that were delivered to the mobile
 	Cells []string
+	State string // what an operator should know of it in a word
+
+	IsManaged bool // the gateway stores the account itself, so that pages can change it
+}
+
+// The states of accounts.
+const (
+	noMoney    = "no money"
+	lowBalance = "low balance"
+	loggedIn   = "logged in"
+	sending    = "sending" // without a session, such as by HTTP
+	idle       = "idle"
+)
+
+// states returns the states, those that an operator should see first in front.
+func states() []string { return []string{noMoney, lowBalance, loggedIn, sending, idle} }
+
+// stateOf returns the state of an account.
+func stateOf(a *admin.Account) string {
+	switch {
+	case a.Money != nil && a.Money.Used:
+		return noMoney
+	case a.Money != nil && a.Money.Low:
+		return lowBalance
+	case a.Sessions > 0:
+		return loggedIn
+	case a.Recent.AcceptedPerSecond > 0:
+		return sending
+	}
+	return idle
+}
+
+// Balance returns the balance with its currency, a dash for an account that is not charged.
+func (a *accountRow) Balance() string {
+	if a.Money == nil {
+		return "–"
+	}
+	return a.Money.Balance.String() + " " + a.Money.Currency
+}
+
+// balance returns the balance as a number by which rows are sorted. Accounts that are not charged come last.
+func (a *accountRow) balance() float64 {
+	if a.Money == nil {
+		return math.Inf(-1)
+	}
+	return float64(a.Money.Balance)
+}
+
+// An accountsPage is the model of the page with the accounts.
+type accountsPage struct {
+	*table[accountRow]
+	MayMake bool // the reader of the page may make accounts
 }
 
 // deliveredShare returns the share of an account's messages that reached the mobile, among the messages with a final receipt.
@@ -213,18 +271,26 @@ func (l *lists) accounts(r *http.Request) any {
 	status := l.server.Status(false)
 	shown := admin.Shown(status.Accounts)
 	rows := make([]accountRow, len(status.Accounts))
+	cfg := l.server.Gateway().Node.Config()
+	edits := l.edits && cfg.Managed.Dir != "" && access.CallerOf(r).Scope >= access.Administer
 	for i := range rows {
 		a := &status.Accounts[i]
-		rows[i] = accountRow{*a, number(float32(a.Recent.AcceptedPerSecond)), deliveredShare(a), shown.Cells(a)}
+		rows[i] = accountRow{
+			Account: *a, Rate: number(float32(a.Recent.AcceptedPerSecond)), Share: deliveredShare(a), Cells: shown.Cells(a),
+			State: stateOf(a), IsManaged: edits && cfg.Defined(managed.Accounts, a.Name) == "",
+		}
 	}
 	columns := append([]column[accountRow]{
 		{head: "account", text: func(a *accountRow) string { return a.Name }},
+		{head: "state", text: func(a *accountRow) string { return strconv.Itoa(slices.Index(states(), a.State)) }},
+		{head: "balance", number: (*accountRow).balance},
 		{head: "in /s", number: func(a *accountRow) float64 { return a.Recent.AcceptedPerSecond }},
 		{head: "delivered", number: func(a *accountRow) float64 { return float64(a.Reached) / float64(max(a.Ended, 1)) }},
 		{head: "last message", number: lastMessage},
 		{head: "oldest for it", number: func(a *accountRow) float64 { return a.Oldest }},
 	}, shownColumns(shown, func(a *accountRow) *admin.Account { return &a.Account })...)
-	return tableOf(r, rows, func(a *accountRow) string { return a.Name }, columns...).with(shown.Heads, shown.Zero)
+	t := tableOf(r, rows, func(a *accountRow) string { return a.Name + " " + a.State }, columns...)
+	return &accountsPage{t.with(shown.Heads, shown.Zero), edits}
 }
 
 // lastMessage returns the time of an account's last message, in seconds since 1970, 0 if there was none.

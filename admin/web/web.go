@@ -29,6 +29,7 @@ type site struct {
 	details   details
 	routes    routes
 	explainer explainer
+	sheets    sheets
 	provider  *oidc.Provider
 	followers chan struct{} // one place for each stream of the pdu log
 }
@@ -50,6 +51,7 @@ func (t Tools) Handler(server *admin.Server) http.Handler {
 		followers: make(chan struct{}, mostFollowers),
 	}
 	s.lists.server, s.details.server = server, server
+	s.lists.edits, s.details.edits = t.Edit != nil, t.Edit != nil
 	s.provider = oidc.New(func() *config.OIDC {
 		if c := &server.Gateway().Node.Config().Admin.OIDC; c.IsSet() {
 			return c
@@ -58,7 +60,7 @@ func (t Tools) Handler(server *admin.Server) http.Handler {
 	}, time.Now)
 	s.routes = routes{t, server, &s.explainer}
 	m := http.NewServeMux()
-	pages := s.pages()
+	pages, o := s.pages(), &office{s}
 	for i := range pages {
 		p := &pages[i]
 		s.menu = append(s.menu, p.Page)
@@ -70,8 +72,11 @@ func (t Tools) Handler(server *admin.Server) http.Handler {
 			show, stream = private("webhooks", "replies", show), private("webhooks", "replies", stream)
 		}
 		if p.Name == managedName+"/{name}" {
-			m.Handle("POST "+s.Base+p.Name, s.allow(access.Administer, server.Limited(s.manages(p))))
-			m.Handle("GET "+s.Base+managedName+"/open", s.allow(access.Look, server.Limited(s.openManaged)))
+			m.Handle("POST "+s.Base+p.Name, s.allow(access.Administer, server.Limited(o.manages(p))))
+			m.Handle("GET "+s.Base+managedName+"/open", s.allow(access.Look, server.Limited(o.openManaged)))
+		}
+		if p.Name == newName {
+			m.Handle("POST "+s.Base+p.Name, s.allow(access.Administer, server.Limited(o.makes(p))))
 		}
 		if p.Name == tryName {
 			m.Handle("POST "+s.Base+tryName, s.allow(access.Look, server.Limited(s.tries(p))))

@@ -94,13 +94,13 @@ func Read(from io.Reader, p *textfile.Problems, f *Form, take func(*Row) error) 
 	return r.header, lines, err
 }
 
-// line reads a line. It reports whether reading continues.
-func (r *reader) line(line []byte, number int) bool {
+// fields returns the fields of a line, none for a comment and an empty row.
+func (r *reader) fields(line []byte) ([][]byte, error) {
 	if r.form.Comments {
 		line = withoutComment(line)
 	}
 	if len(line) == 0 || line[0] == '#' {
-		return true
+		return nil, nil
 	}
 	if r.form.Charset == Latin1 {
 		line, _ = charmap.Windows1252.NewDecoder().Bytes(line) // each octet is a character
@@ -110,7 +110,16 @@ func (r *reader) line(line []byte, number int) bool {
 	}
 	fields, err := textfile.Fields(line, r.between, r.room[:0])
 	if err == nil && !slices.ContainsFunc(fields, func(field []byte) bool { return len(field) > 0 }) {
-		return true // an empty row of a spreadsheet
+		return nil, nil // an empty row of a spreadsheet
+	}
+	return fields, err
+}
+
+// line reads a line. It reports whether reading continues.
+func (r *reader) line(line []byte, number int) bool {
+	fields, err := r.fields(line)
+	if err == nil && len(fields) == 0 {
+		return true
 	}
 	if r.header == nil && err == nil {
 		var isHeader bool

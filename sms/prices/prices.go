@@ -45,7 +45,8 @@ const MaxPrice sms.Money = 1_000_000 * 1_000_000
 // A List contains the prices of a file. It does not change, so that it is safe for concurrent use.
 type List struct {
 	Counts
-	First []string // the first prices, as they were parsed
+	First   []string // the first prices, as they were parsed
+	Columns []string // meaning of the columns, as far as it is known
 
 	prefixes  number.Table[[]entry]
 	networks  map[sms.Network][]entry
@@ -54,6 +55,19 @@ type List struct {
 
 // Counts are the numbers of prices in a file, by kind.
 type Counts struct{ Rows, Networks, Countries, Prefixes int }
+
+// String returns the counts as text.
+func (c Counts) String() string {
+	return fmt.Sprintf("%d prices: %d of networks, %d of countries, %d of prefixes", c.Rows, c.Networks, c.Countries, c.Prefixes)
+}
+
+// Warnings returns what a list without errors lacks.
+func (l *List) Warnings() []string {
+	if l.Rows == 0 || l.HasOthers() {
+		return nil
+	}
+	return []string{"there is no price for all others (*): messages to numbers without a row are refused"}
+}
 
 // HasOthers reports whether the list has a price for numbers that have no other price.
 func (l *List) HasOthers() bool { return len(l.otherwise) > 0 }
@@ -113,7 +127,7 @@ type Options struct {
 
 // ReadFile reads a file of prices. If rows cannot be read, the error is *textfile.Problems.
 func ReadFile(path string, o Options) (*List, error) {
-	return textfile.ReadFile(kind, path, func(from io.Reader) (*List, error) { return read(from, path, o) })
+	return textfile.ReadFile(kind, path, func(from io.Reader) (*List, error) { return Read(from, path, o) })
 }
 
 // Columns returns the names of columns that an option may have.
@@ -155,7 +169,8 @@ type reader struct {
 	seen    sheet.Ambiguous
 }
 
-func read(from io.Reader, name string, o Options) (*List, error) {
+// Read reads prices. If rows cannot be read, the error is *textfile.Problems, and the list has the other rows.
+func Read(from io.Reader, name string, o Options) (*List, error) {
 	l := &List{networks: map[sms.Network][]entry{}}
 	p := &textfile.Problems{Kind: kind, File: name}
 	r := &reader{list: l, options: o, seen: sheet.Ambiguous{}}
@@ -168,6 +183,7 @@ func read(from io.Reader, name string, o Options) (*List, error) {
 	if err != nil {
 		return nil, err
 	}
+	l.Columns = h.Columns
 	if h.Currency != "" && h.Currency != o.Currency {
 		p.Add(1, "its prices are in %s according to the header, but the currency of the list is %s", h.Currency, o.Currency)
 	}

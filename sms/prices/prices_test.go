@@ -22,7 +22,7 @@ for;price;valid_from
 
 func TestOf(t *testing.T) {
 	t.Parallel()
-	l, err := read(strings.NewReader(list), "prices.csv", Options{Currency: "EUR"})
+	l, err := Read(strings.NewReader(list), "prices.csv", Options{Currency: "EUR"})
 	if err != nil || l.Rows != 7 {
 		t.Fatal(l, err)
 	}
@@ -69,7 +69,7 @@ func TestBad(t *testing.T) {
 		"several":            {"a,1\nb,1\n", "1 more lines cannot be read, which pmg price check shows"},
 		"nothing but a name": {"EUR\n", "has neither a number"},
 	} {
-		if _, err := read(strings.NewReader(c.text), "prices.csv", Options{Currency: "EUR"}); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := Read(strings.NewReader(c.text), "prices.csv", Options{Currency: "EUR"}); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -79,7 +79,7 @@ func TestBad(t *testing.T) {
 }
 
 func TestOfAllocatesNothing(t *testing.T) {
-	l, err := read(strings.NewReader(list), "prices.csv", Options{Currency: "EUR"})
+	l, err := Read(strings.NewReader(list), "prices.csv", Options{Currency: "EUR"})
 	if err != nil {
 		t.Fatal(err)
 	}

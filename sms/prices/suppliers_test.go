@@ -66,7 +66,7 @@ func TestSuppliers(t *testing.T) {
 		"a currency": {"mcc,mnc,price\n240,01,0.045 EUR\n", Options{}, "46701740605=24001", "0.045"},
 	} {
 		c.options.Currency = "EUR"
-		l, err := read(strings.NewReader(c.text), "prices.csv", c.options)
+		l, err := Read(strings.NewReader(c.text), "prices.csv", c.options)
 		if c.want == "" {
 			if err == nil {
 				t.Errorf("%s: it is read", name)
@@ -103,7 +103,7 @@ func TestSuppliersRefused(t *testing.T) {
 		"points and commas":      {"24001;1.234,5\n", "must be an amount"},
 		"a broken range":         {"prefix;price\n46709-46700;0.04\n", "must be ascending"},
 	} {
-		l, err := read(strings.NewReader(c.text), "prices.csv", Options{Currency: "EUR"})
+		l, err := Read(strings.NewReader(c.text), "prices.csv", Options{Currency: "EUR"})
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, %+v", name, err, l)
 		}
@@ -113,7 +113,7 @@ func TestSuppliersRefused(t *testing.T) {
 // The counts say what rows are about, without the header, and the first ones as they were understood.
 func TestCounts(t *testing.T) {
 	t.Parallel()
-	l, err := read(strings.NewReader("mcc,mnc,price,valid from\n240,01,0.045,2026-12-01\n240,,0.05,\n"), "prices.csv", Options{Currency: "EUR"})
+	l, err := Read(strings.NewReader("mcc,mnc,price,valid from\n240,01,0.045,2026-12-01\n240,,0.05,\n"), "prices.csv", Options{Currency: "EUR"})
 	if err != nil || l.Counts != (Counts{Rows: 2, Networks: 1, Countries: 1}) || l.HasOthers() || !l.HasNetwork(1_24005) || l.HasNetwork(1_23801) {
 		t.Fatalf("%+v, %v", l, err)
 	}

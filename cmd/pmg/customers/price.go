@@ -69,13 +69,9 @@ a reload changes nothing. With --networks it names the networks of a table that 
 
 // summary returns what a list has. It names those known networks that have no price, nor has their country.
 func summary(l *prices.List, known *networks.Table) textfile.Summary {
-	s := textfile.Summary{First: l.First, Counts: fmt.Sprintf(
-		"%d prices: %d of networks, %d of countries, %d of prefixes", l.Rows, l.Networks, l.Countries, l.Prefixes,
-	)}
-	if l.Rows > 0 && !l.HasOthers() {
-		s.Remarks = append(
-			s.Remarks, "warning: there is no price for all others (*): messages to numbers without a row are refused",
-		)
+	s := textfile.Summary{First: l.First, Counts: l.Counts.String()}
+	for _, text := range l.Warnings() {
+		s.Remarks = append(s.Remarks, "warning: "+text)
 	}
 	if known == nil {
 		return s

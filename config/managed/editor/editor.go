@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"pmg/config"
@@ -32,8 +33,16 @@ type Request struct {
 	Dry     bool // nothing is written
 	Force   bool // most of the rows of a list may go
 
+	Rows *Rows // new rows of the list whose options the file has; nil: the rows stay
+
 	// Make returns the new contents of the file, from its old contents; nil: the file does not exist, or is to be removed.
 	Make func(was []byte) ([]byte, error)
+}
+
+// Rows are new rows of a list. They are put in force together with the options of the list, which say how they are read.
+type Rows struct {
+	Data  []byte
+	Match string // the tag of the expected rows, or one of the words above
 }
 
 // A Result is the effect that a change had, or would have.
@@ -93,15 +102,19 @@ func (e *Editor) Do(r Request) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	if err := e.expected(r, kind, name, was); err != nil {
+	if err := e.expected(r.File, r.Match, kind, name, was); err != nil {
 		return Result{}, err
 	}
 	data, err := r.Make(was)
 	if err != nil {
 		return Result{}, err
 	}
+	rows, err := e.rowsOf(r, kind, name)
+	if err != nil {
+		return Result{}, err
+	}
 	result := Result{Changes: []string{}, Tag: managed.Tag(data), Created: was == nil && data != nil}
-	if result.Tag == managed.Tag(was) {
+	if result.Tag == managed.Tag(was) && rows == nil {
 		return result, nil
 	}
 	if kind == managed.Accounts && was != nil && data != nil {
@@ -109,28 +122,71 @@ func (e *Editor) Do(r Request) (Result, error) {
 		after, _ := ReadOptions(data)
 		result.Notes = losses(before, after)
 	}
-	next, err := e.check(r, kind, was, data, &result)
+	next, err := e.check(r, replacement{r.File, was, data}, rows, &result)
 	if err != nil || r.Dry {
 		return result, err
 	}
-	change, err := e.Dir.Replace(managed.Change{File: r.File, By: r.By, Comment: r.Comment}, data, func() error {
+	use := func() error {
 		if e.Apply == nil {
 			return nil
 		}
 		return e.Apply(next, kind+"/"+name)
-	})
+	}
+	all := []replacement{{r.File, was, data}}
+	if rows != nil {
+		all = append(all, *rows)
+	}
+	number, err := e.replace(r, all, use)
 	if err != nil {
 		if errors.Is(err, managed.ErrStuck) {
 			return result, fmt.Errorf("cannot change %s: %w", r.File, err)
 		}
 		return result, fmt.Errorf("cannot change %s, which stays unchanged: %w", r.File, err)
 	}
-	result.Number = change.Number
+	result.Number = number
 	return result, nil
 }
 
+// A replacement has the old and the new contents of a file.
+type replacement struct {
+	file     string
+	was, now []byte
+}
+
+// rowsOf returns the rows that a request changes, nil if it changes none.
+func (e *Editor) rowsOf(r Request, kind, name string) (*replacement, error) {
+	if r.Rows == nil {
+		return nil, nil
+	}
+	file := managed.RowsFile(kind, name)
+	was, err := e.Dir.Read(file)
+	if err == nil {
+		err = e.expected(file, r.Rows.Match, kind, name, was)
+	}
+	if err != nil || managed.Tag(was) == managed.Tag(r.Rows.Data) {
+		return nil, err
+	}
+	return &replacement{file, was, r.Rows.Data}, nil
+}
+
+// replace replaces the files that change, puts the change in force, and returns the number of the change. If a step
+// fails, all files are restored.
+func (e *Editor) replace(r Request, all []replacement, use func() error) (number int, err error) {
+	all = slices.DeleteFunc(all, func(c replacement) bool { return managed.Tag(c.was) == managed.Tag(c.now) })
+	put := use
+	for i := range all {
+		c, inner := &all[i], put
+		put = func() error {
+			change, err := e.Dir.Replace(managed.Change{File: c.file, By: r.By, Comment: r.Comment}, c.now, inner)
+			number = max(number, change.Number)
+			return err
+		}
+	}
+	return number, put()
+}
+
 // expected returns an error unless the file may be changed, and is as the request expects.
-func (e *Editor) expected(r Request, kind, name string, was []byte) error {
+func (e *Editor) expected(file, match, kind, name string, was []byte) error {
 	now, err := e.current()
 	if err != nil {
 		return err
@@ -140,16 +196,16 @@ func (e *Editor) expected(r Request, kind, name string, was []byte) error {
 	}
 	tag := managed.Tag(was)
 	switch {
-	case r.Match == Any, r.Match == Exists && was != nil, r.Match == Missing && was == nil, r.Match == tag && was != nil:
+	case match == Any, match == Exists && was != nil, match == Missing && was == nil, match == tag && was != nil:
 		return nil
-	case r.Match == Missing:
-		return &Refusal{Status: http.StatusPreconditionFailed, Text: "cannot make " + r.File + ": it exists", Tag: tag}
+	case match == Missing:
+		return &Refusal{Status: http.StatusPreconditionFailed, Text: "cannot make " + file + ": it exists", Tag: tag}
 	case was == nil:
-		return &Refusal{Status: http.StatusPreconditionFailed, Text: "cannot change " + r.File + ": it does not exist"}
+		return &Refusal{Status: http.StatusPreconditionFailed, Text: "cannot change " + file + ": it does not exist"}
 	}
 	return &Refusal{
 		Status: http.StatusPreconditionFailed, Tag: tag,
-		Text: "cannot change " + r.File + ": it has changed since it was read; read it again",
+		Text: "cannot change " + file + ": it has changed since it was read; read it again",
 	}
 }
 
@@ -162,18 +218,31 @@ func (e *Editor) current() (*config.Config, error) {
 }
 
 // check returns the configuration with a change, and notes the differences.
-func (e *Editor) check(r Request, kind string, was, data []byte, result *Result) (*config.Config, error) {
+func (e *Editor) check(r Request, one replacement, rows *replacement, result *Result) (*config.Config, error) {
 	instead := map[string][]byte{}
+	kind, name, _ := managed.Split(r.File)
 	if managed.IsOptions(r.File) {
-		if len(data) > managed.MaxOptions {
+		if len(one.now) > managed.MaxOptions {
 			return nil, refuse(
 				http.StatusRequestEntityTooLarge, "cannot change %s: it would have more than %d octets", r.File,
 				managed.MaxOptions,
 			)
 		}
-		instead[r.File] = data
-	} else if err := e.checkRows(r, kind, was, data, result); err != nil {
-		return nil, err
+		instead[r.File] = one.now
+	} else {
+		rows = &one
+	}
+	if rows != nil {
+		options := instead[r.File]
+		if options == nil && kind == managed.Prices {
+			options, _ = e.Dir.Read(managed.OptionsFile(kind, name)) // rows of a list that has no options yet are read without
+		}
+		if err := checkRows(*rows, kind, options, r.Force, result); err != nil {
+			return nil, err
+		}
+		if rows.now != nil {
+			instead[rows.file] = rows.now
+		}
 	}
 	next, err := e.Load(instead)
 	var problems document.Problems
@@ -203,45 +272,46 @@ var readers = map[string]func(path string, o prices.Options) error{
 }
 
 // checkRows checks rows as the gateway reads them. A file that loses more than half of its rows was probably truncated.
-func (e *Editor) checkRows(r Request, kind string, was, data []byte, result *Result) error {
-	before, after := bytes.Count(was, []byte("\n")), bytes.Count(data, []byte("\n"))
-	result.Changes = append(result.Changes, fmt.Sprintf("%s: %d lines -> %d lines", r.File, before, after))
+func checkRows(rows replacement, kind string, options []byte, force bool, result *Result) error {
+	data := rows.now
+	before, after := bytes.Count(rows.was, []byte("\n")), bytes.Count(data, []byte("\n"))
+	result.Changes = append(result.Changes, fmt.Sprintf("%s: %d lines -> %d lines", rows.file, before, after))
 	if data == nil {
 		return nil
 	}
 	if len(data) > 0 && !bytes.HasSuffix(data, []byte("\n")) {
-		return refuse(http.StatusUnprocessableEntity, "cannot change %s: its last line has no end: was it cut off?", r.File)
+		return refuse(http.StatusUnprocessableEntity, "cannot change %s: its last line has no end: was it cut off?", rows.file)
 	}
-	if after*2 < before && !r.Force {
+	if after*2 < before && !force {
 		return refuse(
 			http.StatusConflict,
-			"cannot change %s: %d of %d lines would go, as if it was cut off; with force=1 they do", r.File, before-after, before,
+			"cannot change %s: %d of %d lines would go, as if it was cut off; with force=1 they do", rows.file,
+			before-after, before,
 		)
 	}
 	f, err := os.CreateTemp("", "pmg-rows-*")
 	if err != nil {
-		return fmt.Errorf("cannot check %s: %w", r.File, err)
+		return fmt.Errorf("cannot check %s: %w", rows.file, err)
 	}
 	defer os.Remove(f.Name())
 	_, err = f.Write(data)
 	if cerr := f.Close(); err != nil || cerr != nil {
-		return fmt.Errorf("cannot check %s: %w", r.File, errors.Join(err, cerr))
+		return fmt.Errorf("cannot check %s: %w", rows.file, errors.Join(err, cerr))
 	}
-	var options Options
-	if _, name, _ := managed.Split(r.File); kind == managed.Prices {
-		if text, err := e.Dir.Read(managed.OptionsFile(kind, name)); err == nil && text != nil {
-			options, _ = ReadOptions(text)
-		}
+	reading := prices.Options{}
+	if options != nil {
+		o, _ := ReadOptions(options) // an unreadable file has no known options
+		reading = ReadingOf(o)
 	}
-	if err := readers[kind](f.Name(), readingOf(options)); err != nil {
-		text := strings.NewReplacer(f.Name(), r.File, filepath.Base(f.Name()), r.File).Replace(err.Error())
-		return refuse(http.StatusUnprocessableEntity, "cannot change %s: %s", r.File, text)
+	if err := readers[kind](f.Name(), reading); err != nil {
+		text := strings.NewReplacer(f.Name(), rows.file, filepath.Base(f.Name()), rows.file).Replace(err.Error())
+		return refuse(http.StatusUnprocessableEntity, "cannot change %s: %s", rows.file, text)
 	}
 	return nil
 }
 
-// readingOf returns how to read the rows of a list of prices, as the options of the list define it.
-func readingOf(options Options) (o prices.Options) {
+// ReadingOf returns how to read the rows of a list of prices, as the options of the list define it.
+func ReadingOf(options Options) (o prices.Options) {
 	o.Currency, _ = options["currency"].(string)
 	o.Charset, _ = options["charset"].(string)
 	o.Dates, _ = options["dates"].(string)

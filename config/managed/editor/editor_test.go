@@ -278,3 +278,46 @@ func TestLosses(t *testing.T) {
 		t.Errorf("%q", r.Notes)
 	}
 }
+
+// Rows and the options by which they are read are put in force together: both are written, or none of them.
+func TestRowsWithOptions(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	const options, rows = "prices/std.yaml", "prices/std.csv"
+	ask := func(columns, text string) Request {
+		return Request{File: options, Make: contents("name: std\ncurrency: EUR\n" + columns), Rows: &Rows{Data: []byte(text)}}
+	}
+	read := func(file string) string {
+		b, err := s.Dir.Read(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	}
+	s.fail = errors.New("no room")
+	if _, err := s.Do(ask("", "*,0.05\n")); !errors.Is(err, s.fail) || read(options) != "" || read(rows) != "" {
+		t.Errorf("%v: %q %q", err, read(options), read(rows))
+	}
+	s.fail = nil
+	if r := s.does(ask("", "*,0.05\n")); r.Number != 2 || !r.Created || r.Changes[0] != rows+": 0 lines -> 1 lines" {
+		t.Errorf("%+v", r)
+	}
+	if r := s.does(ask("", "*,0.05\n")); r.Number != 0 || len(r.Changes) != 0 {
+		t.Errorf("twice: %+v", r)
+	}
+	if r := s.does(ask("", "*,0.06\n")); r.Number != 3 || read(rows) != "*,0.06\n" {
+		t.Errorf("rows alone: %+v", r)
+	}
+	s.refuses(ask("columns: [ignore, for, price]\n", "*,0.07\n"), http.StatusUnprocessableEntity, rows)
+	stale := ask("", "*,0.08\n")
+	stale.Rows.Match = managed.Tag([]byte("*,0.05\n"))
+	s.refuses(stale, http.StatusPreconditionFailed, rows+": it has changed since")
+	s.fail = errors.New("no room")
+	if _, err := s.Do(ask("columns: [ignore, for, price]\n", "a,*,0.07\n")); !errors.Is(err, s.fail) || read(rows) != "*,0.06\n" || strings.Contains(read(options), "columns") {
+		t.Errorf("%v: %q %q", err, read(options), read(rows))
+	}
+	s.fail = nil
+	if r := s.does(ask("columns: [ignore, for, price]\n", "a,*,0.07\n")); r.Number != 5 || read(rows) != "a,*,0.07\n" || !strings.Contains(read(options), "columns") {
+		t.Errorf("%+v", r)
+	}
+}

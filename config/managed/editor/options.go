@@ -144,12 +144,17 @@ func (o Options) Merging(kind, name string) func(was []byte) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		next := maps.Clone(before)
-		for key, value := range o {
-			next[key] = merged(before[key], value) // null stays as a value, which removes the option
-		}
-		return next.storedAs(kind, name, before), nil
+		return before.Merged(o).storedAs(kind, name, before), nil
 	}
+}
+
+// Merged returns options changed by a merge patch. An option that the patch removes has the value null.
+func (o Options) Merged(patch Options) Options {
+	next := maps.Clone(o)
+	for key, value := range patch {
+		next[key] = merged(o[key], value)
+	}
+	return next
 }
 
 // merged returns a value changed by a merge patch.

@@ -1,0 +1,322 @@
+package form
+
+import (
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+
+	"pmg/config"
+	"pmg/config/document"
+	"pmg/config/managed/editor"
+)
+
+// The beginnings of the names of inputs: the value that the user has left, and the value that the page has shown first.
+const (
+	Now = "o."
+	Was = "was."
+)
+
+// The kinds of fields, by the input that they need.
+const (
+	Text    = "text"
+	Secret  = "secret"  // the value is never shown; an empty one means that the secret stays
+	Choice  = "choice"  // one of Choices
+	Several = "several" // any of Choices, joined by between
+	Entries = "entries" // several texts, joined by between
+)
+
+// between joins the entries of a list in a value.
+const between = ", "
+
+// A Field is an option of an account.
+type Field struct {
+	Name    string // path of the option in the account, such as balance.limit
+	Label   string
+	Kind    string
+	When    string // class of fields that count only with a value of another field; "": the field always counts
+	Doc     string
+	Facts   string // type, range and default, as pmg config describe prints them
+	Choices []Pick
+	Value   string
+	Was     string
+	Hint    string // shown in the input while it is empty
+	Wrong   string // reason why the value is refused
+
+	isNumber, isBool bool
+	standard         string // value that counts if the account does not have the option
+}
+
+// A Pick is a value that a field may have.
+type Pick struct{ Value, Text string }
+
+// Has reports whether a value of the field is picked.
+func (f *Field) Has(value string) bool {
+	if f.Kind == Several {
+		return slices.Contains(split(f.Value), value)
+	}
+	return f.Value == value
+}
+
+// A Section is a part of the form.
+type Section struct {
+	Title  string
+	Fields []Field
+}
+
+// A Form is the form for an account.
+type Form struct {
+	Sections []Section
+	Users    Users
+	Profile  string // profile of the account, whose options the form does not show; "": none
+}
+
+// New returns a form without values. A configuration defines which lists and prices can be chosen.
+func New(cfg *config.Config) *Form {
+	known := map[string]config.Option{}
+	for _, o := range config.Describe() {
+		known[o.Path] = o
+	}
+	f := &Form{Users: newUsers(known[accounts+"users"], known[accounts+"users[].scope"])}
+	for _, part := range layout() {
+		s := Section{Title: part.title}
+		for _, one := range part.fields {
+			s.Fields = append(s.Fields, newField(one, known[accounts+one.name], cfg))
+		}
+		f.Sections = append(f.Sections, s)
+	}
+	return f
+}
+
+// accounts is the beginning of the paths of an account's options.
+const accounts = "accounts[]."
+
+// newField returns the field of an option.
+func newField(e entry, o config.Option, cfg *config.Config) Field {
+	f := Field{Name: e.name, Label: e.label, Kind: Text, When: e.when, Doc: o.Doc, Facts: o.Facts(), standard: o.Default}
+	switch {
+	case e.secret:
+		f.Kind = Secret
+	case e.lists != nil:
+		f.Kind, f.Choices = Several, e.lists(cfg)
+		if e.name == "prices" {
+			f.Kind, f.Choices = Choice, append([]Pick{{"", "none: its messages cost nothing"}}, f.Choices...)
+		}
+	case o.Allowed != "" && strings.HasPrefix(o.Type, "word"):
+		f.Kind = Choice
+		for _, word := range strings.Split(o.Allowed, between) {
+			f.Choices = append(f.Choices, Pick{word, word})
+		}
+	case o.Type == "true or false":
+		f.Kind, f.isBool = Choice, true
+		f.Choices = []Pick{{"false", "no"}, {"true", "yes"}}
+	case strings.HasPrefix(o.Type, "list of"):
+		f.Kind = Entries
+	}
+	f.isNumber = o.Type == "number"
+	return f
+}
+
+// each calls a function with each field.
+func (f *Form) each(do func(*Field)) {
+	for i := range f.Sections {
+		for j := range f.Sections[i].Fields {
+			do(&f.Sections[i].Fields[j])
+		}
+	}
+}
+
+// Show sets the values of the form to those of an account's options.
+func (f *Form) Show(o editor.Options) {
+	f.Profile, _ = o["profile"].(string)
+	f.each(func(one *Field) {
+		one.Value = one.of(o)
+		one.Was = one.Value
+		if one.Kind == Secret && o[one.Name] != nil {
+			one.Hint = "when empty it stays"
+		}
+		isKnown := slices.ContainsFunc(one.Choices, func(p Pick) bool { return p.Value == one.Value })
+		if one.Kind == Choice && one.Value != "" && !isKnown {
+			one.Choices = append(one.Choices, Pick{one.Value, one.Value})
+		}
+	})
+	f.Users.show(o)
+}
+
+// of returns the value of a field in an account's options.
+func (f *Field) of(o editor.Options) string {
+	var v any = map[string]any(o)
+	for _, key := range strings.Split(f.Name, ".") {
+		m, _ := v.(map[string]any)
+		v = m[key]
+	}
+	if f.Kind == Secret {
+		return ""
+	}
+	switch v := v.(type) {
+	case nil:
+		if f.Kind == Choice {
+			return f.standard
+		}
+		return ""
+	case []any:
+		all := make([]string, len(v))
+		for i := range v {
+			all[i] = fmt.Sprint(v[i])
+		}
+		return f.clean(strings.Join(all, between))
+	default:
+		return f.clean(fmt.Sprint(v))
+	}
+}
+
+// clean returns a value in the form in which values are compared.
+func (f *Field) clean(value string) string {
+	switch f.Kind {
+	case Secret:
+		return value
+	case Several:
+		all := split(value)
+		slices.Sort(all)
+		return strings.Join(all, between)
+	case Entries:
+		return strings.Join(split(value), between)
+	}
+	return strings.TrimSpace(value)
+}
+
+// split returns the entries of a list.
+func split(value string) []string {
+	return strings.FieldsFunc(value, func(c rune) bool { return c == ',' || c == ' ' || c == '\r' || c == '\n' || c == '\t' })
+}
+
+// Read sets the values of the form to those of a request.
+func (f *Form) Read(v url.Values) {
+	f.each(func(one *Field) {
+		one.Value = one.clean(strings.Join(v[Now+one.Name], between))
+		if one.Kind != Secret {
+			one.Was = v.Get(Was + one.Name)
+		}
+	})
+	f.Users.read(v)
+}
+
+// Rebase changes the form, which was made of older options, to one that was made of o. Fields that the user has not
+// changed get the values of o. It returns the changes that o has.
+func (f *Form) Rebase(o editor.Options) (theirs []string) {
+	f.Profile, _ = o["profile"].(string)
+	f.each(func(one *Field) {
+		now, was := one.of(o), one.Was
+		if one.Was = now; now == was {
+			return
+		}
+		theirs = append(theirs, fmt.Sprintf("%s: %s -> %s", one.Label, shown(was), shown(now)))
+		if one.Value == was {
+			one.Value = now
+		}
+	})
+	return append(theirs, f.Users.rebase(o)...)
+}
+
+func shown(value string) string {
+	if value == "" {
+		return "nothing"
+	}
+	return value
+}
+
+// Change returns the options that the user has changed, as a merge patch.
+func (f *Form) Change() editor.Options {
+	patch := editor.Options{}
+	f.each(func(one *Field) {
+		if one.Value != one.Was {
+			set(patch, one.Name, one.option())
+		}
+	})
+	f.dropUnused(patch)
+	f.Users.change(patch)
+	return patch
+}
+
+// dropUnused removes options that a change of another option leaves without effect, and that would be refused.
+func (f *Form) dropUnused(patch editor.Options) {
+	values := map[string]*Field{}
+	f.each(func(one *Field) { values[one.Name] = one })
+	mode, prices, limit := values["balance.mode"], values["prices"], values["balance.limit"]
+	switch {
+	case prices.Value == "" && prices.Was != "" && mode.Value == mode.Was && f.Profile == "":
+		set(patch, mode.Name, nil)
+		set(patch, limit.Name, nil)
+	case mode.Value != "postpaid" && mode.Value != mode.Was && limit.Value == limit.Was && limit.Was != "":
+		set(patch, limit.Name, nil)
+	}
+}
+
+// option returns the value of a field as a value of a file; nil: the account does not have the option.
+func (f *Field) option() any {
+	switch {
+	case f.Value == "", f.isBool && f.Value == f.standard:
+		return nil
+	case f.Kind == Several || f.Kind == Entries:
+		var all []any
+		for _, one := range split(f.Value) {
+			all = append(all, one)
+		}
+		return all
+	case f.isBool:
+		return f.Value == "true"
+	case f.isNumber:
+		return numberOf(f.Value)
+	}
+	return f.Value
+}
+
+// set sets the option of a path.
+func set(o editor.Options, path string, value any) {
+	section, key, isNested := strings.Cut(path, ".")
+	if !isNested {
+		o[section] = value
+		return
+	}
+	inner, ok := o[section].(map[string]any)
+	if !ok {
+		inner = map[string]any{}
+		o[section] = inner
+	}
+	inner[key] = value
+}
+
+// Place assigns the problems of a refused change to their fields. It returns the other problems.
+func (f *Form) Place(problems document.Problems) (others document.Problems) {
+	for _, p := range problems {
+		placed := false
+		f.each(func(one *Field) {
+			if isAt(p.Path, one.Name) {
+				one.Wrong, placed = strings.TrimPrefix(one.Wrong+"; "+p.Message, "; "), true
+			}
+		})
+		if isAt(p.Path, "users") {
+			f.Users.Wrong, placed = strings.TrimPrefix(f.Users.Wrong+"; "+p.Path+" "+p.Message, "; "), true
+		}
+		if !placed {
+			others = append(others, p)
+		}
+	}
+	return others
+}
+
+// Template returns the options of an account that another account may have, too: all but the name, secrets, keys and users.
+func Template(o editor.Options) editor.Options {
+	of := maps.Clone(o)
+	for _, key := range append([]string{"system_id", "keys", "users"}, config.Secrets()...) {
+		delete(of, key)
+	}
+	return of
+}
+
+// isAt reports whether a path is that of an option, or of an entry of the option.
+func isAt(path, option string) bool {
+	rest, ok := strings.CutPrefix(path, option)
+	return ok && (rest == "" || rest[0] == '[' || rest[0] == '.')
+}
