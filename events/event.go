@@ -1,6 +1,8 @@
 package events
 
 import (
+	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -236,6 +238,15 @@ func appendTags(b []byte, tags string) []byte {
 
 // Escape returns a text as it stands in lines.
 func Escape(text string) string { return strings.Trim(string(appendText(nil, "", text)), `"`) }
+
+// Unescape returns the text of what stands in a line.
+func Unescape(text []byte) string {
+	var s string
+	if err := json.Unmarshal(slices.Concat([]byte{'"'}, text, []byte{'"'}), &s); err != nil {
+		return string(text)
+	}
+	return s
+}
 
 // appendText appends a field that is a string, unless it is empty. Octets above 0x7f that are not UTF-8 are the characters of
 // Latin-1 with these numbers.

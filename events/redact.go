@@ -2,8 +2,6 @@ package events
 
 import (
 	"bytes"
-	"encoding/json"
-	"slices"
 
 	"pmg/pdulog"
 )
@@ -52,10 +50,7 @@ func hides(r *pdulog.Redaction, name, text []byte) bool {
 		return false
 	}
 	if bytes.IndexByte(text, '\\') >= 0 { // digits after an escape do not belong to it
-		var s string
-		if err := json.Unmarshal(slices.Concat([]byte{'"'}, text, []byte{'"'}), &s); err == nil {
-			text = []byte(s)
-		}
+		text = []byte(Unescape(text))
 	}
 	isAddress := string(name) == "source" || string(name) == "destination" // an event does not contain the types of addresses
 	return r.Of.IsNumber(text, isAddress) || r.Of.IsIn(text)

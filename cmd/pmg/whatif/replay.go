@@ -117,10 +117,10 @@ func (r *replayer) outcome(l *events.Line) (o outcome) {
 	case s.Lane == nil:
 		o.route = "parked"
 	case s.Lane.ToClient():
-		o.route = "account " + s.Lane.Account
+		o.route = "account " + events.Escape(s.Lane.Account)
 	default:
 		o.route = s.Lane.Home().Name
-		if cost, ok := g.Table.Cost(o.route, m, l.Ended*1000); ok {
+		if cost, ok := g.Table.Cost(s.Lane.Home().Name, m, l.Ended*1000); ok {
 			o.cost = cost * shorts
 		}
 	}
@@ -136,7 +136,7 @@ func (r *replayer) source(l *events.Line) *connector.Source {
 	if s, ok := r.sources[string(r.key)]; ok {
 		return s
 	}
-	s := r.newSource(string(l.Account), string(l.Connector))
+	s := r.newSource(events.Unescape(l.Account), events.Unescape(l.Connector))
 	r.sources[string(r.key)] = s
 	return s
 }

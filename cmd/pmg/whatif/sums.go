@@ -13,7 +13,7 @@ import (
 
 // An outcome is what became, or would become, of a message.
 type outcome struct {
-	route   string // connector to the SMSC, or the account
+	route   string // connector to the SMSC, or the account, as it stands in lines
 	network string
 	refused string // reason for which the message is refused; "": it is sent
 	price   sms.Money
@@ -67,8 +67,11 @@ type Answer struct {
 	Refused []Refusal `json:"refused"`
 }
 
-// mostReasons is the maximum number of reasons that are told apart.
+// mostReasons is the maximum number of reasons that are told apart, others among them.
 const mostReasons = 1000
+
+// others is the reason of what has no row of its own.
+const others = "others"
 
 // sums are the sums of a replayer.
 type sums struct {
@@ -80,7 +83,8 @@ type sums struct {
 
 func newSums() *sums {
 	return &sums{
-		routes: map[string]*Row{}, networks: map[string]*Row{}, accounts: map[string]*Row{}, refused: map[string]*Refusal{},
+		routes: map[string]*Row{}, networks: map[string]*Row{}, accounts: map[string]*Row{},
+		refused: map[string]*Refusal{others: {Reason: others}},
 	}
 }
 
@@ -113,13 +117,16 @@ func (s *sums) count(l *events.Line, before, after *outcome) {
 }
 
 func (s *sums) refuse(reason string, messages int64, price sms.Money, example string) {
-	if len(s.refused) >= mostReasons && s.refused[reason] == nil {
-		reason = "others"
+	if s.refused[reason] == nil && len(s.refused) >= mostReasons {
+		reason = others
 	}
 	r := s.refused[reason]
 	if r == nil {
 		r = &Refusal{Reason: reason, Example: example}
 		s.refused[reason] = r
+	}
+	if r.Example == "" {
+		r.Example = example
 	}
 	r.Messages, r.Price = r.Messages+messages, r.Price+price
 }
@@ -139,6 +146,9 @@ func (s *sums) add(other *sums) {
 		}
 	}
 	for reason, r := range other.refused {
+		if r.Messages == 0 {
+			continue
+		}
 		s.refuse(reason, r.Messages, r.Price, r.Example)
 	}
 }
@@ -150,6 +160,9 @@ func (s *sums) answer(q *Question) *Answer {
 		Account: rowsOf(s.accounts), Refused: []Refusal{},
 	}
 	for _, r := range s.refused {
+		if r.Messages == 0 {
+			continue
+		}
 		a.Refused = append(a.Refused, *r)
 	}
 	slices.SortFunc(a.Refused, func(a, b Refusal) int {
@@ -160,7 +173,9 @@ func (s *sums) answer(q *Question) *Answer {
 
 func rowsOf(all map[string]*Row) (rows []Row) {
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		rows = append(rows, *all[name])
+		row := *all[name]
+		row.Name = events.Unescape([]byte(name))
+		rows = append(rows, row)
 	}
 	return rows
 }
