@@ -14,7 +14,7 @@ import (
 	"pmg/sms"
 )
 
-// statementTime is the time limit of making a statement: some twenty million events are read in it.
+// statementTime is the time limit of making a statement: some eighty million events are read in it.
 const statementTime = 2 * time.Minute
 
 // StatementTakesLong extends the time limit of a request's answer to that of making a statement.

@@ -139,7 +139,7 @@ func checkBalance(d *decoder, c *Config, a *Account, path string, lists map[stri
 			)
 		}
 	}
-	if _, ok := timetext.LoadZone(a.Policies.Timezone); !ok {
+	if _, ok := timetext.LoadZone(a.Policies.Timezone); !ok && a.Policies.Timezone != "" {
 		d.problem(path+"timezone", "must be a time zone as Europe/Stockholm or UTC, not %q", a.Policies.Timezone)
 	}
 	switch {

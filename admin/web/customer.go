@@ -148,7 +148,8 @@ func (o *office) edits(r *http.Request, c *customer, shown *preview) (notice str
 		c.Seen = seen
 		if balance := o.balanceOf(c.Name); c.IsNew && balance != 0 {
 			result.Notes = append(
-				result.Notes, "an earlier account of this name has left a balance of "+balance.String()+", which the new one gets",
+				result.Notes, "an earlier account of this name has left a balance of "+balance.String()+
+					", which the new one gets",
 			)
 		}
 		shown.show(result)

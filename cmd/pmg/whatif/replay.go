@@ -18,8 +18,8 @@ import (
 	"pmg/sms/rewrite"
 )
 
-// takenSteps are the steps of intake that depend neither on the text, which events lack, nor on what came before. The addresses of
-// events are those behind the rules of rewrite.
+// takenSteps are the steps of intake that depend neither on the text, which events lack, nor on what came before. The addresses
+// of events are those behind the rules of rewrite.
 var takenSteps = []string{"read", "plausible", "network", "lists", "route"}
 
 // A replayer replays messages in a gateway of its own, without sockets and without a disk.

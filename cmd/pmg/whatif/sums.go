@@ -67,7 +67,7 @@ type Answer struct {
 	Refused []Refusal `json:"refused"`
 }
 
-// mostReasons is the maximum number of reasons that are told apart, others among them.
+// mostReasons is the maximum number of reasons that have rows of their own, others among them.
 const mostReasons = 1000
 
 // others is the reason of what has no row of its own.
