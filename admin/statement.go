@@ -3,6 +3,7 @@ package admin
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"pmg/admin/access"
 	"pmg/config"
 	"pmg/events/statement"
+	"pmg/gateway/credit"
 	"pmg/protocols"
 	"pmg/sms"
 )
@@ -106,15 +108,18 @@ func (s *Server) ledger(ctx context.Context, r *http.Request) (statement.Period,
 
 // money sets the balance, its last event, and the payments since a period began.
 func (s *Server) money(l *statement.Ledger, p statement.Period, last func() uint64) error {
-	credit := s.view.gateway.Intake.Credit
-	balance, event, at := credit.Balance(l.Account, last)
+	accountant := s.view.gateway.Intake.Credit
+	balance, event, at := accountant.Balance(l.Account, last)
 	l.Balance, l.Event = balance, event
 	if err := s.view.gateway.Keeper.Batches.Sync(); err != nil {
 		return err
 	}
-	paid, err := credit.History(l.Account, p.From)
-	if err != nil {
+	paid, err := accountant.History(l.Account, p.From)
+	switch {
+	case err != nil:
 		return err
+	case len(paid) == credit.MaxHistory:
+		return fmt.Errorf("the account has more than %d payments since the period began", credit.MaxHistory)
 	}
 	for _, one := range paid {
 		amount, ok := sms.ReadMoney(one.Amount)

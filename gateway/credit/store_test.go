@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"pmg/gateway/roomtest"
 	"pmg/sms"
@@ -116,7 +117,7 @@ func TestPay(t *testing.T) {
 			}
 			got, err := p.Pay("shop", c.amount, c.payment)
 			p.ground.Keeper.Index = p.disk
-			all, failed := p.History("shop")
+			all, failed := p.History("shop", time.Time{})
 			if failed != nil {
 				t.Fatal(failed)
 			}
@@ -166,17 +167,26 @@ func TestHistory(t *testing.T) {
 		}
 	}
 	for _, account := range []string{"sho", "shop", "shop2"} {
-		if all, err := p.History(account); err != nil || len(all) != 1 || all[0].Comment != account {
+		if all, err := p.History(account, time.Time{}); err != nil || len(all) != 1 || all[0].Comment != account {
 			t.Errorf("%s: %+v, %v", account, all, err)
 		}
 	}
-	if all, err := p.History("a"); err != nil || len(all) != 0 {
+	if all, err := p.History("a", time.Time{}); err != nil || len(all) != 0 {
 		t.Errorf("another one: %+v, %v", all, err)
+	}
+	first, err := p.History("shop", time.Time{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for since, want := range map[time.Time]int{first[0].At: 1, first[0].At.Add(1): 0, first[0].At.Add(-time.Hour): 1} {
+		if all, err := p.History("shop", since); err != nil || len(all) != want {
+			t.Errorf("since %s: %+v, %v", since, all, err)
+		}
 	}
 	p.stores(func(b *store.Batch) {
 		b.Note(store.KindPaid, append(prefixOf("shop"), 0xff), []byte("{"), store.Forever)
 	})
-	if _, err := p.History("shop"); err == nil || !strings.Contains(err.Error(), "cannot read a payment") {
+	if _, err := p.History("shop", time.Time{}); err == nil || !strings.Contains(err.Error(), "cannot read a payment") {
 		t.Error(err)
 	}
 }
