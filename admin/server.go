@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	stdlog "log"
+	"mime"
 	"net"
 	"net/http"
 	"net/http/pprof"
@@ -53,9 +54,10 @@ type Server struct {
 	listeners  []net.Listener // listeners, that of the address first
 }
 
-// isUpload reports whether a request uploads a file, which is larger than other forms, for a page about what is managed.
-func isUpload(r *http.Request) bool {
-	return strings.HasPrefix(r.URL.Path, PagesBase+"managed/") && strings.HasPrefix(r.Header.Get("Content-Type"), "multipart/")
+// IsUpload reports whether a request uploads a file, which is larger than other forms, for a page about a managed object.
+func IsUpload(r *http.Request) bool {
+	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	return strings.HasPrefix(r.URL.Path, PagesBase+"managed/") && kind == "multipart/form-data"
 }
 
 // hasForm reports whether the body of a request contains its parameters. Actions and pages may have such
@@ -64,7 +66,7 @@ func isUpload(r *http.Request) bool {
 func hasForm(r *http.Request) bool {
 	name, isAPI := strings.CutPrefix(r.URL.Path, Base+"/")
 	isAction := slices.ContainsFunc(Actions(), func(a Action) bool { return a.Name == name })
-	return r.Method == http.MethodPost && (!isAPI || isAction) && !isUpload(r)
+	return r.Method == http.MethodPost && (!isAPI || isAction) && !IsUpload(r)
 }
 
 // Start listens as cfg configures, and shows the state of g and e until Close is called. version is the version of the

@@ -4,12 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"mime"
 	"net/http"
-	"strings"
 	"time"
 
 	"pmg/admin/access"
-	"pmg/config"
 	"pmg/events/statement"
 	"pmg/gateway/credit"
 	"pmg/protocols"
@@ -76,9 +75,9 @@ func (s *Server) ledger(ctx context.Context, r *http.Request) (statement.Period,
 		if c == nil || c.Role() != protocols.Client {
 			return fail(http.StatusNotFound, "there is no connector "+l.Connector+" to an SMSC")
 		}
-		l.Currency = currencyOf(g.Node.Config(), c.Costs)
+		l.Currency = g.Intake.Credit.Currency(c.Costs)
 	} else if a := g.Table.Account(l.Account); a != nil {
-		l.Currency = currencyOf(g.Node.Config(), a.Policies.Prices)
+		l.Currency = g.Intake.Credit.Currency(a.Policies.Prices)
 		if l.Timezone == "" {
 			l.Timezone = a.Policies.Timezone
 		}
@@ -119,27 +118,20 @@ func (s *Server) money(l *statement.Ledger, p statement.Period, last func() uint
 	case err != nil:
 		return err
 	case len(paid) == credit.MaxHistory:
-		return fmt.Errorf("the account has more than %d payments since the period began", credit.MaxHistory)
+		return fmt.Errorf("the account has %d payments or more since the period began, which are too many", credit.MaxHistory)
 	}
 	for _, one := range paid {
+		if one.At.UnixNano() > at { // it is not in the balance
+			break
+		}
 		amount, ok := sms.ReadMoney(one.Amount)
-		if !ok || one.At.UnixNano() > at { // a later payment is not in the balance
-			continue
+		if !ok {
+			return fmt.Errorf("cannot read the amount %q of a payment", one.Amount)
 		}
 		p := statement.Payment{At: one.At, Amount: amount, Reference: one.Reference, Comment: one.Comment}
 		l.Payments = append(l.Payments, p)
 	}
 	return nil
-}
-
-// currencyOf returns the currency of a list of prices, "" if there is no such list.
-func currencyOf(cfg *config.Config, list string) string {
-	for i := range cfg.Prices {
-		if cfg.Prices[i].Name == list {
-			return cfg.Prices[i].Currency
-		}
-	}
-	return ""
 }
 
 // Charged returns the accounts with prices, and the connectors with costs.
@@ -167,13 +159,8 @@ func showStatement(s *Server, w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "text/csv; charset=utf-8")
-	name := strings.Map(func(c rune) rune {
-		if c == '-' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' {
-			return c
-		}
-		return '_'
-	}, made.Account+made.Connector+"-"+made.From.Format("2006-01"))
-	w.Header().Set("Content-Disposition", `attachment; filename="pmg-statement-`+name+`.csv"`)
+	name := "pmg-statement-" + made.Account + made.Connector + "-" + made.From.Format("2006-01") + ".csv"
+	w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": name}))
 	_ = made.WriteCSV(w) // an error means that the client has disconnected
 }
 

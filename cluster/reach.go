@@ -22,7 +22,7 @@ type SMSC struct {
 type smscs struct {
 	all    atomic.Pointer[[]SMSC]
 	reach  atomic.Pointer[report.Reach]                 // nil: the owner has a session with each SMSC
-	down   atomic.Pointer[func(time.Duration) []string] // see SetDown; nil: no gateway works here
+	down   atomic.Pointer[func(time.Duration) []string] // set by SetDown; nil: this node stands by
 	paused time.Time                                    // time of the reach that reachMore has logged; for tick alone
 }
 

@@ -237,7 +237,7 @@ func appendTags(b []byte, tags string) []byte {
 }
 
 // Escape returns a text as it stands in lines.
-func Escape(text string) string { return strings.Trim(string(appendText(nil, "", text)), `"`) }
+func Escape(text string) string { return strings.TrimSuffix(string(appendText(nil, "", text)), `"`) }
 
 // Unescape returns the text of what stands in a line.
 func Unescape(text []byte) string {

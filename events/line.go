@@ -14,14 +14,14 @@ type Line struct {
 	Source, Destination    []byte
 	Network, Delivery      []byte
 	Accepted, Ended        int64 // microseconds since 1970; 0: unknown
-	Part, Parts            int   // Part is the number of the part, from 1
+	Part                   int   // number of the part, from 1
 	Shorts                 int   // number of short messages that Price and Cost are for
 	Price, Refund, Cost    sms.Money
 }
 
 // Read reads the line of an event, as Printer makes it. It reports false for other lines.
 func (l *Line) Read(b []byte) bool {
-	*l = Line{Part: 1, Parts: 1, Shorts: 1}
+	*l = Line{Part: 1, Shorts: 1}
 	if len(b) < 2 || b[0] != '{' || b[len(b)-1] != '}' {
 		return false
 	}
@@ -103,8 +103,6 @@ func (l *Line) count(name []byte, n uint64) {
 		l.Number = n
 	case "part":
 		l.Part = int(n)
-	case "parts":
-		l.Parts = int(n)
 	case "short_messages":
 		l.Shorts = int(n)
 	}

@@ -20,13 +20,18 @@ func TestReadLine(t *testing.T) {
 	}
 	if l.Number != 7 || string(l.Kind) != "submit" || string(l.State) != "sent" || string(l.Reason) != "ok" || string(l.Account) != "acme" ||
 		string(l.Connector) != "clients" || string(l.ToConnector) != "operator" || string(l.Network) != "24001" ||
-		string(l.Destination) != "46700000001" || l.Price != 45_000 || l.Cost != 30_003 || l.Shorts != 3 || l.Part != 2 || l.Parts != 4 ||
+		string(l.Destination) != "46700000001" || l.Price != 45_000 || l.Cost != 30_003 || l.Shorts != 3 || l.Part != 2 ||
 		l.Accepted != e.Accepted/1000 || l.Ended != e.Ended/1000 {
 		t.Errorf("%+v", l)
 	}
 	refund := BalanceEvent{Number: 8, ID: 7, Account: `a"b`, Network: network, Refund: 45_000, At: time.Unix(1, 0).UnixNano()}
 	if !l.Read(p.AppendBalance(nil, &refund)) || l.Refund != 45_000 || l.Ended != 1e6 || string(l.Account) != Escape(`a"b`) || l.Shorts != 1 {
 		t.Errorf("%+v", l)
+	}
+	for _, name := range []string{"", "acme", `a"`, `"a`, `\`, "Caf\u00e9", "\x01"} {
+		if got := Unescape([]byte(Escape(name))); got != name {
+			t.Errorf("%q: %q", name, got)
+		}
 	}
 	for _, text := range []string{"", "{}", `{"number":0}`, `{"number":1`, `{"number":1} `, `{"number":1,}`, `{"number":1,"id":}`} {
 		if l.Read([]byte(text)) {

@@ -1,8 +1,6 @@
 package web
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"net/http"
@@ -26,15 +24,15 @@ const (
 	newCustomer = "customer"
 )
 
-// A customer is the form for an account that the gateway stores.
+// A customer is the form for an account of managed.dir.
 type customer struct {
 	Form      *form.Form
 	Name      string
 	NameWrong string
 	IsNew     bool
-	Like      string // the account whose options a new account gets; "": none
+	Like      string // name of the account from which a new one takes its options; "": it has none to begin with
 	Tag       string // tag of the options that the form was made of
-	Seen      string // identifies the contents of the form whose effect is shown
+	Seen      string // fingerprint of the form whose effect is shown
 	Comment   string
 	Writes    bool // the reader of the page may change the account
 
@@ -171,18 +169,13 @@ func (o *office) balanceOf(name string) (balance sms.Money) {
 
 // fingerprint identifies the contents of a form, whose effect a user has seen.
 func fingerprint(v url.Values) string {
-	h := sha256.New()
-	for _, name := range []string{"account", "like", "tag"} {
-		fmt.Fprintf(h, "%q ", v[name])
-	}
-	inputs := url.Values{}
+	inputs := url.Values{"account": v["account"], "like": v["like"], "tag": v["tag"]}
 	for name, values := range v {
 		if strings.HasPrefix(name, form.Now) {
 			inputs[name] = values
 		}
 	}
-	_, _ = h.Write([]byte(inputs.Encode()))
-	return hex.EncodeToString(h.Sum(nil)[:16])
+	return managed.Tag([]byte(inputs.Encode()))
 }
 
 // isInForce reports whether a change was refused because it had been made before, such as by the same form.
@@ -191,6 +184,9 @@ func (o *office) isInForce(r *http.Request, e editor.Request, err error) bool {
 		return false
 	}
 	e.Dry, e.Match = true, editor.Exists
+	if e.Rows != nil {
+		e.Rows = &editor.Rows{Data: e.Rows.Data, Match: editor.Exists}
+	}
 	result, err := o.site.Edit(r.Context(), e)
 	return err == nil && len(result.Changes) == 0
 }

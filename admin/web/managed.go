@@ -251,7 +251,7 @@ func (o *office) manages(p *page) http.HandlerFunc {
 func (o *office) fills(r *http.Request, m *managedPage) (notice string, isFilled bool) {
 	var err error
 	switch do := r.PostFormValue("do"); {
-	case isUpload(r) && m.Sheet != nil:
+	case admin.IsUpload(r) && m.Sheet != nil:
 		access.Named(r, managedName+"/sheet")
 		err = o.upload(r, m)
 	case do == "sheet" && m.Sheet != nil:

@@ -84,7 +84,7 @@ func firstOf(all []admin.Session, filter string) sessionRows {
 // details make the pages about one object.
 type details struct {
 	server *admin.Server
-	edits  bool // the gateway can change what it stores itself
+	edits  bool // pages can change objects of managed.dir
 }
 
 // A connectorPage is the model of the page about one connector.

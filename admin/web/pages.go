@@ -61,7 +61,7 @@ func (s *site) pages() []page {
 // lists make the pages that list objects of a kind.
 type lists struct {
 	server      *admin.Server
-	edits       bool // the gateway can change what it stores itself
+	edits       bool // pages can change objects of managed.dir
 	queueSpeeds speeds
 }
 
@@ -210,7 +210,7 @@ type accountRow struct {
 	Cells []string
 	State string // what an operator should know of it in a word
 
-	IsManaged bool // the gateway stores the account itself, so that pages can change it
+	IsManaged bool // the account is in managed.dir, and the reader of the page may change it
 }
 
 // The states of accounts.

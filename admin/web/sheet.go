@@ -2,12 +2,9 @@ package web
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
-	"mime"
 	"net/http"
 	"slices"
 	"strings"
@@ -82,12 +79,6 @@ func sheetOf(p *managedPage, options editor.Options) *sheetPage {
 		Names: prices.Columns(), Options: o, Charsets: []string{"utf-8", sheet.Latin1}, DateForms: prices.DateForms(),
 		Tag: p.Tag, RowsTag: p.RowsTag,
 	}
-}
-
-// isUpload reports whether the body of a request has a file.
-func isUpload(r *http.Request) bool {
-	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	return kind == "multipart/form-data"
 }
 
 func errTooLarge() error {
@@ -171,7 +162,7 @@ func (o *office) again(r *http.Request, p *managedPage) (notice string, err erro
 	p.Sheet.Draft, p.Sheet.File = r.PostFormValue("draft"), file
 	err = o.examine(r, p, data)
 	if isConflict(err) {
-		return o.conflict(r, p, data)
+		return o.conflict(r, p, data, err)
 	}
 	if err != nil || r.PostFormValue("put") == "" || r.PostFormValue("seen") != p.Sheet.Seen {
 		return "", err
@@ -185,10 +176,8 @@ func (o *office) again(r *http.Request, p *managedPage) (notice string, err erro
 }
 
 // conflict compares a sheet with a list that has changed since the form was made, unless the sheet is in force already.
-func (o *office) conflict(r *http.Request, p *managedPage, data []byte) (notice string, err error) {
-	e := o.sheetRequest(r, p, data)
-	e.Dry, e.Match, e.Rows.Match = true, editor.Exists, editor.Exists
-	if result, err := o.site.Edit(r.Context(), e); err == nil && len(result.Changes) == 0 {
+func (o *office) conflict(r *http.Request, p *managedPage, data []byte, refused error) (notice string, err error) {
+	if o.isInForce(r, o.sheetRequest(r, p, data), refused) {
 		return "These prices are in force already: nothing has changed.", nil
 	}
 	p.Sheet.Tag, p.Sheet.RowsTag = p.Tag, p.RowsTag
@@ -199,8 +188,7 @@ func (o *office) conflict(r *http.Request, p *managedPage, data []byte) (notice 
 
 // fingerprint identifies the sheet, how it is read, and the list that it is compared with.
 func (p *sheetPage) fingerprint() string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %+v", p.Draft, p.Tag, p.RowsTag, p.Options))
-	return hex.EncodeToString(sum[:16])
+	return managed.Tag(fmt.Appendf(nil, "%q %q %q %+v", p.Draft, p.Tag, p.RowsTag, p.Options))
 }
 
 // sheetRequest returns the change that puts a sheet in force, with the options by which it is read.

@@ -29,7 +29,7 @@ const (
 	mo
 	moSent
 	moFailed
-	charged // in millionths of units of the accounts' currencies
+	charged // in millionths of units of the accounts' currencies; all figures from here on are amounts
 	refunded
 	cost // in millionths of units of the currencies of SMSCs
 	figures

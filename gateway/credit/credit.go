@@ -153,8 +153,11 @@ var boundTexts = [...]string{
 }
 
 // CurrencyOf returns the currency of an account's prices, or "" if the account has no prices.
-func (d *Accountant) CurrencyOf(c *sms.Credit) string {
-	if l := d.inUse.Load().lists[c.Terms().List]; l != nil {
+func (d *Accountant) CurrencyOf(c *sms.Credit) string { return d.Currency(c.Terms().List) }
+
+// Currency returns the currency of a list of prices, or "" if there is no such list.
+func (d *Accountant) Currency(list string) string {
+	if l := d.inUse.Load().lists[list]; l != nil {
 		return l.currency
 	}
 	return ""

@@ -207,6 +207,12 @@ type Room interface {
 	HasRoom(a keep.Accepted, others *Several) bool
 }
 
+// AnyRoom is a Room that has room for every message, for messages that are only tried.
+type AnyRoom struct{}
+
+// HasRoom implements Room.
+func (AnyRoom) HasRoom(keep.Accepted, *Several) bool { return true }
+
 // Take runs the steps of a submission. After the verdict Later the submission continues with the
 // next step.
 func (d *Checker) Take(now int64, s *Submission) Verdict {

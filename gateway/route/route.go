@@ -61,10 +61,11 @@ func (t *Table) newRoutes(cfg *config.Config, lists map[string]*prices.List) *ro
 		}
 	}
 	r.costs = costsOf(cfg, lists)
-	r.table = newIndex(cfg.Routes, func(to config.Target) target { return t.target(cfg, to, lists) })
+	r.table = newIndex(cfg.Routes, func(to config.Target) target { return t.target(cfg, to, r.costs) })
 	return r
 }
 
+// costsOf returns the prices of the SMSCs that have any, by connector.
 func costsOf(cfg *config.Config, lists map[string]*prices.List) map[string]*prices.List {
 	all := map[string]*prices.List{}
 	for i := range cfg.Connectors {
@@ -78,14 +79,14 @@ func costsOf(cfg *config.Config, lists map[string]*prices.List) map[string]*pric
 // Cost returns what the SMSC of a connector charges for a short message, at a time of the wall clock. It reports false if that
 // is not known.
 func (t *Table) Cost(connector string, m *sms.Message, wall int64) (sms.Money, bool) {
-	costs := t.routes.Load().costs
-	if len(costs) == 0 || costs[connector] == nil {
+	l := t.routes.Load().costs[connector]
+	if l == nil {
 		return 0, false
 	}
-	return costs[connector].Of(number.Of(m.Dest()), m.Network, wall)
+	return l.Of(number.Of(m.Dest()), m.Network, wall)
 }
 
-func (t *Table) target(cfg *config.Config, to config.Target, lists map[string]*prices.List) target {
+func (t *Table) target(cfg *config.Config, to config.Target, costs map[string]*prices.List) target {
 	if to.IsClient() {
 		return target{lane: t.accountLane(cfg, to.Account, endpointOf(cfg, to.Account))}
 	}
@@ -93,7 +94,7 @@ func (t *Table) target(cfg *config.Config, to config.Target, lists map[string]*p
 	if c.Config().Role() == protocols.Server {
 		return target{clients: c}
 	}
-	return target{lane: t.LaneOf(c), costs: lists[c.Config().Costs]}
+	return target{lane: t.LaneOf(c), costs: costs[to.Connector]}
 }
 
 // endpointOf returns the webhook that is called for an account with messages from mobiles, "" if these go to its

@@ -86,7 +86,7 @@ func (d *Settler) setCost(e *ending) {
 	if !ok {
 		return
 	}
-	if sms.PriceOf(m) == 0 {
+	if sms.PriceOf(m) == 0 { // its short messages were not recorded
 		e.Shorts, _ = d.convert.Whole(nil, m)
 	}
 	e.Cost = cost * sms.Money(max(e.Shorts, 1))

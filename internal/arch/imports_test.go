@@ -174,13 +174,13 @@ func table() []row {
 		{"admin/web", "admin admin/access admin/history admin/manage admin/oidc admin/web/form cluster/report config config/document config/managed config/managed/editor connector events/statement events/stats gateway/operate gateway/privacy gateway/webhooks internal/browser internal/figuretext internal/httpfault internal/sheet internal/textfile pdulog protocols sms sms/prices"},
 
 		// Wiring: the only place of the product that makes drivers.
-		{"cmd/pmg/explain", "config connector gateway gateway/intake gateway/keep gateway/leave gateway/route internal/smstext protocols protocols/httpsms sms sms/charset sms/fit sms/number sms/rewrite sms/userdata"},
+		{"cmd/pmg/explain", "config connector gateway gateway/intake gateway/leave gateway/route internal/smstext protocols protocols/httpsms sms sms/charset sms/fit sms/number sms/rewrite sms/userdata"},
 		{"cmd/pmg/customers", "admin config events/statement gateway/credit internal/console internal/passhash internal/textfile internal/token sms/networks sms/prices"},
 		{"cmd/pmg/ask", "config internal/console internal/httpcall internal/tlsfiles protocols/httpsms"},
 		{"cmd/pmg/help", ""},
 		{"cmd/pmg/check", "admin cmd/pmg/ask config gateway/hooks internal/figuretext internal/nearest internal/sheet internal/textfile plugin sms sms/networks sms/number sms/numbers"},
 		{"cmd/pmg/history", "admin cmd/pmg/ask config config/document config/managed config/managed/editor internal/console"},
-		{"cmd/pmg/whatif", "cmd/pmg/ask config connector events events/stats gateway gateway/intake gateway/keep internal/console internal/figuretext protocols sms sms/rewrite"},
+		{"cmd/pmg/whatif", "cmd/pmg/ask config connector events events/stats gateway gateway/intake internal/console internal/figuretext protocols sms sms/rewrite"},
 		{"cmd/pmg/files", "admin cmd/pmg/ask config events events/stats gateway/credit gateway/operate gateway/privacy internal/console pdulog protocols sms store"},
 		{"cmd/pmg/dev", "internal/console sandbox sandbox/phone sms"},
 		{"cmd/pmg/webhooks", "admin gateway/operate gateway/webhooks internal/timetext sms"},

@@ -35,7 +35,7 @@ type Field struct {
 	Name    string // path of the option in the account, such as balance.limit
 	Label   string
 	Kind    string
-	When    string // class of fields that count only with a value of another field; "": the field always counts
+	When    string // name of the rule of pmg.css by which the field is shown; "": it always is
 	Doc     string
 	Facts   string // type, range and default, as pmg config describe prints them
 	Choices []Pick

@@ -16,7 +16,6 @@ import (
 	"pmg/connector"
 	"pmg/gateway"
 	"pmg/gateway/intake"
-	"pmg/gateway/keep"
 	"pmg/gateway/leave"
 	routes "pmg/gateway/route"
 	"pmg/internal/smstext"
@@ -65,7 +64,7 @@ func (e *asked) run() (targets int, err error) {
 	r.gateway.Intake.Use(r.recorded(intake.Steps()))
 	l := r.link(e.from, e.account)
 	s := &intake.Submission{
-		Way: intake.Submitted, From: &l.Source, Session: l, Room: roomy{}, Strict: isOwnAPI(e.from), Preview: true,
+		Way: intake.Submitted, From: &l.Source, Session: l, Room: intake.AnyRoom{}, Strict: isOwnAPI(e.from), Preview: true,
 	}
 	if e.account == nil {
 		s.Way = intake.Delivered
@@ -85,11 +84,6 @@ func (e *asked) run() (targets int, err error) {
 func isOwnAPI(c *config.Connector) bool {
 	return c.Transport() != config.BySession && slices.Contains(c.HTTP.Dialects, "pmg")
 }
-
-// roomy has room for every message in each lane.
-type roomy struct{}
-
-func (roomy) HasRoom(keep.Accepted, *intake.Several) bool { return true }
 
 // link returns a session of a connector's peer.
 func (r *run) link(c *config.Connector, account *config.Account) *connector.Link {

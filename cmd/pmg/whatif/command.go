@@ -124,7 +124,7 @@ func (a *Answer) write(out io.Writer, table func(left int, head []string, rows [
 	for _, t := range []struct {
 		name string
 		rows []Row
-	}{{"SMSC", a.Routes}, {"network", a.Network}, {"account", a.Account}} {
+	}{{"SMSC", a.Routes}, {"network", a.Networks}, {"account", a.Accounts}} {
 		var rows [][]string
 		for i := range t.rows {
 			rows = append(rows, t.rows[i].cells())

@@ -13,7 +13,6 @@ import (
 	"pmg/events"
 	"pmg/gateway"
 	"pmg/gateway/intake"
-	"pmg/gateway/keep"
 	"pmg/sms"
 	"pmg/sms/rewrite"
 )
@@ -48,11 +47,6 @@ func newReplayer(q *Question) (*replayer, error) {
 		to: q.To.UnixMicro(),
 	}, nil
 }
-
-// roomy has room for every message in each lane.
-type roomy struct{}
-
-func (roomy) HasRoom(keep.Accepted, *intake.Several) bool { return true }
 
 // replay replays the messages of lines.
 func (r *replayer) replay(lines []byte) {
@@ -93,8 +87,8 @@ func (r *replayer) outcome(l *events.Line) (o outcome) {
 	g := r.gateway
 	now := l.Accepted*1000 - g.Node.Clock.Ahead()
 	s := &intake.Submission{
-		Way: intake.Submitted, From: from, Room: roomy{}, Preview: true, Change: func(_ int64, m *sms.Message) sms.Code {
-			m.Set(addressOf(l.Source), addressOf(l.Destination), nil)
+		Way: intake.Submitted, From: from, Room: intake.AnyRoom{}, Preview: true, Change: func(_ int64, m *sms.Message) sms.Code {
+			m.Set(rewrite.Auto(l.Source), rewrite.Auto(l.Destination), nil) // events lack the types of addresses
 			m.Network, _ = sms.ReadNetwork(string(l.Network))
 			return sms.OK
 		},
@@ -126,9 +120,6 @@ func (r *replayer) outcome(l *events.Line) (o outcome) {
 	}
 	return o
 }
-
-// addressOf returns the address of a text in an event, whose type follows from its form.
-func addressOf(text []byte) sms.Address { return rewrite.Auto(text) }
 
 // source returns who would submit a message.
 func (r *replayer) source(l *events.Line) *connector.Source {

@@ -57,14 +57,14 @@ type Refusal struct {
 
 // An Answer says what a change would have done.
 type Answer struct {
-	From    time.Time `json:"from"`
-	To      time.Time `json:"to"`
-	Total   Row       `json:"total"`
-	Moved   int64     `json:"moved"` // messages that would have gone another way
-	Routes  []Row     `json:"routes"`
-	Network []Row     `json:"networks"`
-	Account []Row     `json:"accounts"`
-	Refused []Refusal `json:"refused"`
+	From     time.Time `json:"from"`
+	To       time.Time `json:"to"`
+	Total    Row       `json:"total"`
+	Moved    int64     `json:"moved"` // messages that would have gone another way
+	Routes   []Row     `json:"routes"`
+	Networks []Row     `json:"networks"`
+	Accounts []Row     `json:"accounts"`
+	Refused  []Refusal `json:"refused"`
 }
 
 // mostReasons is the maximum number of reasons that have rows of their own, others among them.
@@ -156,8 +156,8 @@ func (s *sums) add(other *sums) {
 func (s *sums) answer(q *Question) *Answer {
 	s.total.Name = "total"
 	a := &Answer{
-		From: q.From, To: q.To, Total: s.total, Moved: s.moved, Routes: rowsOf(s.routes), Network: rowsOf(s.networks),
-		Account: rowsOf(s.accounts), Refused: []Refusal{},
+		From: q.From, To: q.To, Total: s.total, Moved: s.moved, Routes: rowsOf(s.routes), Networks: rowsOf(s.networks),
+		Accounts: rowsOf(s.accounts), Refused: []Refusal{},
 	}
 	for _, r := range s.refused {
 		if r.Messages == 0 {

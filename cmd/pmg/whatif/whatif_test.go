@@ -100,7 +100,7 @@ func TestSame(t *testing.T) {
 		if a.Total.Before != a.Total.After || a.Moved != 0 || len(a.Refused) != 0 || a.Total.Before.Messages != 5000 || a.Total.Before.Shorts != 5002 {
 			t.Errorf("%+v", a)
 		}
-		for _, r := range slices.Concat(a.Routes, a.Network, a.Account) {
+		for _, r := range slices.Concat(a.Routes, a.Networks, a.Accounts) {
 			if r.Before != r.After {
 				t.Errorf("%+v", r)
 			}
