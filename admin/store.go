@@ -3,6 +3,7 @@ package admin
 import (
 	"cmp"
 	"strconv"
+	"time"
 
 	"pmg/config"
 )
@@ -111,6 +112,7 @@ func (s *Status) WaitingFor(peers string) (w Waits) {
 type Route struct {
 	Name  string `json:"name"` // routes[0], as in messages about the configuration
 	Taken int64  `json:"messages" metric:"messages_total" help:"Messages that matched the route, including those refused afterwards. A route that a reload does not change keeps its count, even at another place; others begin at 0."`
+	Today int64  `json:"today"` // of these, the ones since midnight UTC
 }
 
 // maxRoutes is the number of routes with metrics: the first of the configuration. /status has all.
@@ -118,10 +120,10 @@ const maxRoutes = 1000
 
 // routes returns the status of the routes in their order.
 func (v *view) routes() []Route {
-	counts := v.gateway.Table.Taken()
+	counts := v.gateway.Table.Taken(1 + time.Now().Unix()/86400)
 	rows := make([]Route, len(counts))
 	for i, n := range counts {
-		rows[i] = Route{"routes[" + strconv.Itoa(i) + "]", n}
+		rows[i] = Route{"routes[" + strconv.Itoa(i) + "]", n.All, n.Today}
 	}
 	return rows
 }

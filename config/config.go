@@ -446,6 +446,7 @@ type Route struct {
 	LeastDelivered int `yaml:"least_delivered" range:"0..100" live:"yes" doc:"With policy: cost, the percentage of the latest messages to the same network that a target must have delivered; worse ones are taken when no other is up."`
 
 	fromFile []string // the prefixes of DestinationFile
+	managed  string   // name of the managed file that defines the route; "": the main file does
 }
 
 // Target is a target of a route: a connector, or the sessions of an account.

@@ -273,7 +273,7 @@ routes:
 		"accounts[new]: absent -> added",
 		"connectors[clients]: present -> removed",
 		"connectors[operator].window: 10 -> 20 (for new sessions)",
-		"routes: 1 routes -> 2 routes",
+		"routes[1]: absent -> {to: operator, policy: weighted}",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("diff is\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))

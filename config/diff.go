@@ -114,8 +114,8 @@ func diff(old, next reflect.Value, path string, to []Change) []Change {
 			to = append(to, Change{at, showList(a), showList(b), live, rebind})
 		case isNamedList(f.Type):
 			to = diffNamed(a, b, at, live, to)
-		case f.Type == reflect.TypeFor[[]Route]() && a.Len() == b.Len():
-			to = diffRoutes(a, b, at, live, to)
+		case f.Type == reflect.TypeFor[[]Route]():
+			to = diffRoutes(a.Interface().([]Route), b.Interface().([]Route), at, live, to)
 		default:
 			to = append(to, Change{at, fmt.Sprint(a.Len(), " ", at), fmt.Sprint(b.Len(), " ", at), live, rebind})
 		}
@@ -123,15 +123,45 @@ func diff(old, next reflect.Value, path string, to []Change) []Change {
 	return to
 }
 
-// diffRoutes compares routes one by one. Two routes may look equal although a destination_file has changed.
-func diffRoutes(old, next reflect.Value, path string, live bool, to []Change) []Change {
-	for i := range old.Len() {
-		a, b := old.Index(i).Addr().Interface().(*Route), next.Index(i).Addr().Interface().(*Route)
+// diffRoutes compares routes one by one, or shows those between the equal ones at both ends if their number has changed. Two
+// routes may look equal although a destination_file has changed.
+func diffRoutes(old, next []Route, path string, live bool, to []Change) []Change {
+	at := func(i int, r *Route) string {
+		if r.managed != "" {
+			return fmt.Sprintf("%s[%s]", path, r.managed)
+		}
+		return fmt.Sprintf("%s[%d]", path, i)
+	}
+	if len(old) != len(next) {
+		n := 0
+		for n < min(len(old), len(next)) && reflect.DeepEqual(old[n], next[n]) {
+			n++
+		}
+		last, now := len(old), len(next)
+		for last > n && now > n && reflect.DeepEqual(old[last-1], next[now-1]) {
+			last, now = last-1, now-1
+		}
+		if last-n > mostRoutes || now-n > mostRoutes {
+			return append(to, Change{path, fmt.Sprint(len(old), " ", path), fmt.Sprint(len(next), " ", path), live, false})
+		}
+		for i := n; i < last; i++ {
+			to = append(to, Change{Path: at(i, &old[i]), Old: old[i].line(), New: "removed", Live: live})
+		}
+		for i := n; i < now; i++ {
+			to = append(to, Change{Path: at(i, &next[i]), Old: "absent", New: next[i].line(), Live: live})
+		}
+		return to
+	}
+	for i := range old {
+		a, b := &old[i], &next[i]
 		if reflect.DeepEqual(a, b) {
 			continue
 		}
 		c := Change{Path: fmt.Sprintf("%s[%d]", path, i), Old: a.line(), New: b.line(), Live: live}
-		if c.Old == c.New {
+		if a.managed == b.managed {
+			c.Path = at(i, a)
+		}
+		if c.Old == c.New && a.managed == b.managed {
 			c.Path += ".destination_file"
 			c.Old, c.New = fmt.Sprint(len(a.fromFile), " prefixes"), fmt.Sprint(len(b.fromFile), " prefixes")
 		}
@@ -139,6 +169,9 @@ func diffRoutes(old, next reflect.Value, path string, live bool, to []Change) []
 	}
 	return to
 }
+
+// mostRoutes is how many routes are shown that were added or removed.
+const mostRoutes = 20
 
 // line writes a route as a line of its options and targets.
 func (r *Route) line() string {

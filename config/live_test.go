@@ -188,3 +188,26 @@ func TestReloadThatDoesNotFit(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// What a reload checks has no lines: a warning about it, such as of a route that is never reached, or a name that is used twice,
+// is about a place that it cannot name by a line.
+func TestCheckWithoutLines(t *testing.T) {
+	t.Parallel()
+	const file = "connectors: [{name: c, direction: in, address: \"127.0.0.1:0\"}]\naccounts: [{system_id: a, password: pa55word}]\n"
+	for _, routes := range []string{
+		"routes: [{to: {account: a}}, {destination: 46, to: {account: a}}]", "routes: [{destination: 46, to: {account: a}}, {destination: 467, to: {account: a}}]",
+		"routes: [{source: 46, to: {account: a}}, {source: 46, to: {account: a}}]",
+	} {
+		c, warnings, err := Parse([]byte(file+routes), Options{Protocols: []string{"smpp"}})
+		if err != nil || len(warnings) != 1 {
+			t.Fatal(err, warnings)
+		}
+		if err := c.LiveFrom(c).Check(); err != nil {
+			t.Error(err)
+		}
+		c.Accounts = append(c.Accounts, c.Accounts[0])
+		if err := c.Check(); err == nil || !strings.Contains(err.Error(), `"a" is already used in accounts[0]`) {
+			t.Error(err)
+		}
+	}
+}

@@ -51,13 +51,17 @@ func place(d *decoder, path string) (file, in, shown string) {
 	return d.file, path, path
 }
 
-// where names the place of an entry for messages.
+// where names the place of an entry for messages. A configuration that was not just read, such as the one that a reload merges,
+// has no lines.
 func where(d *decoder, path string) string {
 	file, in, _ := place(d, path)
 	if file != d.file {
 		return file
 	}
-	return fmt.Sprintf("line %d", d.at[in].Position.Line)
+	if t := d.at[in]; t != nil {
+		return fmt.Sprintf("line %d", t.Position.Line)
+	}
+	return path
 }
 
 // isWritten reports whether a file contains an option, even an empty one.
@@ -326,6 +330,7 @@ func takeEntries(d *decoder, c *Config, kind string, names []string, entries []*
 		case *Route:
 			r := *v
 			r.To = slices.Clone(r.To) // the weights of the targets are filled in
+			_, r.managed, _ = managed.Split(names[i])
 			routes = append(routes, r)
 		}
 	}

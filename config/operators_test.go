@@ -50,7 +50,7 @@ func TestDiffRoutes(t *testing.T) {
 	a := parse("[{destination: 46, to: one}, {destination_file: sweden.txt, to: one}]", "4670\n")
 	for routes, want := range map[string]string{
 		"[{destination: 46, to: two}, {destination_file: sweden.txt, to: one}]": `routes[0]: {destination: ["46"], to: one} -> {destination: ["46"], to: two}`,
-		"[{destination: 46, to: one}]":                                          "routes: 2 routes -> 1 routes",
+		"[{destination: 46, to: one}]":                                          "routes[1]: {destination_file: sweden.txt, to: one} -> removed",
 	} {
 		changes := a.Diff(parse(routes, "4670\n"))
 		if len(changes) != 1 || changes[0].String() != want {

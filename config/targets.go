@@ -267,6 +267,14 @@ func (c *Config) RouteLine(i int) int {
 	return 0
 }
 
+// ManagedRoute returns the name of the managed file that defines a route, "" for a route of the main file.
+func (c *Config) ManagedRoute(i int) string {
+	if i < len(c.Routes) {
+		return c.Routes[i].managed
+	}
+	return ""
+}
+
 // Prefixes returns the prefixes of destinations that the route takes, without a
 // leading '+': those of destination and of destination_file. An empty prefix takes any
 // destination.

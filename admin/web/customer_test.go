@@ -23,7 +23,7 @@ type filling struct {
 }
 
 var (
-	formTag   = regexp.MustCompile(`(?s)<form method="post" class="customer[^"]*"[^>]*>(.*?)</form>`)
+	formTag   = regexp.MustCompile(`(?s)<form method="post" class="entry[^"]*"[^>]*>(.*?)</form>`)
 	inputTag  = regexp.MustCompile(`<input [^>]*>`)
 	selectTag = regexp.MustCompile(`(?s)<select name="([^"]*)"[^>]*>(.*?)</select>`)
 	optionTag = regexp.MustCompile(`<option(?: value="([^"]*)")?( selected)?>([^<]*)</option>`)
@@ -121,7 +121,7 @@ func TestCustomer(t *testing.T) {
 		b, _ := os.ReadFile(filepath.Join(dir, "accounts", name+".yaml"))
 		return string(b)
 	}
-	made := fill(t, c, base+"/ui/new/customer").set("account", "acme", "o.password", "hush-hush", "o.rate", "many")
+	made := fill(t, c, base+"/ui/new/customer").set("name", "acme", "o.password", "hush-hush", "o.rate", "many")
 	made.send("compare", "Nothing has changed: see the fields below", `<strong class="bad" role="alert">must be a whole number`)
 	made.set("o.rate", "50", "o.prices", "standard", "o.balance.mode", "postpaid").send("compare", `<strong class="bad" role="alert">must be given with mode: postpaid`)
 	made.set("o.balance.limit", "99.50", "o.balance.low", "5", "o.users.name", "ann", "o.users.password", "her-own-1").send("compare", "accounts[acme]: absent -> added")
@@ -146,9 +146,9 @@ func TestCustomer(t *testing.T) {
 	if strings.Contains(text, "hush-hush") || strings.Contains(text, "her-own-1") || strings.Contains(unseen.text, "$argon2id$v") {
 		t.Errorf("secrets are shown: %s", text)
 	}
-	fill(t, c, base+"/ui/new/customer").set("account", "acme", "o.password", "other").send("compare", "an account of this name exists")
-	fill(t, c, base+"/ui/new/customer").set("account", "fixed", "o.password", "other").send("compare", "defines it, so it is changed there")
-	fill(t, c, base+"/ui/new/customer").set("account", "a b", "o.password", "other").send("compare", "a name has letters")
+	fill(t, c, base+"/ui/new/customer").set("name", "acme", "o.password", "other").send("compare", "there is one of this name")
+	fill(t, c, base+"/ui/new/customer").set("name", "fixed", "o.password", "other").send("compare", "defines it, so it is changed there")
+	fill(t, c, base+"/ui/new/customer").set("name", "a b", "o.password", "other").send("compare", "a name has letters")
 
 	// what the form does not know, by hand
 	if err := os.WriteFile(filepath.Join(dir, "accounts", "acme.yaml"), []byte(text+"max_parts: 3\n"), 0o600); err != nil {
@@ -169,7 +169,7 @@ func TestCustomer(t *testing.T) {
 	twice.send("put", "has these options already")
 
 	fill(t, c, page).set("o.prices", "").send("compare", "prices goes: its messages cost nothing", "balance.mode: postpaid -> none")
-	like := fill(t, c, base+"/ui/new/customer?like=acme").set("account", "shop", "o.password", "its-own-1")
+	like := fill(t, c, base+"/ui/new/customer?like=acme").set("name", "shop", "o.password", "its-own-1")
 	like.send("compare", "accounts[shop]: absent -> added").send("put", "In force, as change 4")
 	if now := file("shop"); !strings.Contains(now, "max_parts: 3") || !strings.Contains(now, `"low":"7"`) || strings.Contains(now, "ann") || strings.Count(now, "$argon2id$") != 1 {
 		t.Errorf("not like the other: %s", now)
@@ -184,7 +184,7 @@ func TestCustomer(t *testing.T) {
 	if code, text, _ := ask(t, c, "POST", shop, url.Values{"do": {"remove"}, "tag": {fill(t, c, shop).values.Get("tag")}}); code != http.StatusSeeOther {
 		t.Fatal(code, text)
 	}
-	fill(t, c, base+"/ui/new/customer").set("account", "shop", "o.password", "its-own-1").send("compare", "left a balance of 12.50")
+	fill(t, c, base+"/ui/new/customer").set("name", "shop", "o.password", "its-own-1").send("compare", "left a balance of 12.50")
 	look := visitor(t, base, config.LookScope)
 	for _, path := range []string{"/ui/new/customer", "/ui/managed/accounts.acme"} {
 		if _, text, _ := ask(t, look, "GET", base+path, nil); strings.Contains(text, "o.rate") {

@@ -95,7 +95,7 @@ type managedPage struct {
 	Key           string // the new key, which is shown only now
 	IsAdvanced    bool   // the answer is about the options as JSON
 	Sheet         *sheetPage
-	Customer      *customer // form of an account; nil: the object is no account, or cannot be read
+	Entry         *entryForm // nil: the object has no form, or cannot be read
 	preview
 }
 
@@ -131,8 +131,8 @@ func (o *office) managedFile(r *http.Request) any {
 	p.Defined, p.HasRows = cfg.Defined(p.Kind, p.Name), managed.Rows(p.Kind) != ""
 	if err := p.read(o.dir(), access.CallerOf(r).Scope >= access.Administer); err != nil {
 		p.Refused = err.Error()
-	} else if p.Kind == managed.Accounts {
-		p.Customer = o.customerOf(p)
+	} else {
+		p.Entry = o.formOf(p)
 	}
 	if p.Kind == managed.Prices {
 		data, _ := o.dir().Read(file) // an error was reported before
@@ -256,8 +256,8 @@ func (o *office) fills(r *http.Request, m *managedPage) (notice string, isFilled
 		err = o.upload(r, m)
 	case do == "sheet" && m.Sheet != nil:
 		notice, err = o.again(r, m)
-	case do == "form" && m.Customer != nil:
-		notice = o.edits(r, m.Customer, &m.preview)
+	case do == "form" && m.Entry != nil:
+		notice = o.edits(r, m.Entry, &m.preview)
 	default:
 		return "", false
 	}

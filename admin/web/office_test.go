@@ -86,7 +86,7 @@ func TestOffice(t *testing.T) {
 	run(set("o.balance.mode", "postpaid"), chromedp.SendKeys(`[name="o.webhook"]`, "https://shop.example.net/sms"))
 	shown("o.balance.limit", true)
 	shown("o.webhook_key", true)
-	run(chromedp.SendKeys(`[name=account]`, "acme"), chromedp.SendKeys(`[name="o.password"]`, "s3cret-of-acme"), chromedp.SendKeys(`[name="o.rate"]`, "50"),
+	run(chromedp.SendKeys(`[name=name]`, "acme"), chromedp.SendKeys(`[name="o.password"]`, "s3cret-of-acme"), chromedp.SendKeys(`[name="o.rate"]`, "50"),
 		chrome.Click(`//button[text()="Show what changes"]`), has("must be given with mode: postpaid"))
 	picture("customer-wrong")
 	run(chromedp.SendKeys(`[name="o.balance.limit"]`, "100"), chrome.Click(`//button[text()="Show what changes"]`), has("accounts[acme]: absent -> added"))

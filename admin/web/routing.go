@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"pmg/admin"
+	"pmg/admin/access"
 	"pmg/config"
 )
 
@@ -22,6 +23,7 @@ type routes struct {
 	Tools
 	server    *admin.Server
 	explainer *explainer
+	office    *office
 }
 
 // A Question describes a message. Empty fields are unknown.
@@ -31,6 +33,9 @@ type Question struct{ Account, Connector, From, To, Text string }
 type routingPage struct {
 	*table[routeRow]
 	NoRoute string
+
+	Seen    string // tag of the order of the managed routes, for who may move them; "": the reader of the page may not
+	MayMake bool   // the reader of the page may make routes
 
 	CanExplain bool
 	Ask        Question
@@ -45,6 +50,10 @@ type routingPage struct {
 type routeRow struct {
 	Number     int
 	Name       string // name of the route: its line in the file
+	Managed    string // name of the managed route; "": the file defines it
+	First      bool   // no managed route comes before it
+	Last       bool   // no managed route comes after it
+	Today      int64
 	Conditions []string
 	Policy     string
 	Messages   int64
@@ -68,6 +77,12 @@ func (ro *routes) page(r *http.Request) any {
 		CanExplain: ro.Explain != nil,
 		Ask:        Question{Account: v.Get("account"), Connector: v.Get("connector"), From: v.Get("from"), To: v.Get("to")},
 		Word:       v.Get("word"), Unicode: v.Get("unicode") != "",
+	}
+	if ro.Edit != nil && cfg.Managed.Dir != "" && access.CallerOf(r).Scope >= access.Administer {
+		p.MayMake = true
+		if all, err := ro.office.placedRoutes(); err == nil {
+			p.Seen = tagOf(all)
+		}
 	}
 	p.Length, _ = strconv.Atoi(v.Get("length"))
 	p.Length = min(max(p.Length, 0), mostLength)
@@ -126,8 +141,9 @@ func (ro *routes) rows(cfg *config.Config) []routeRow {
 		r := &cfg.Routes[i]
 		rows[i] = routeRow{Number: i, Name: routeName(cfg, i), Conditions: conditions(r), Policy: r.Policy}
 		if i < len(status.Routes) { // a reload may just have added the route
-			rows[i].Messages = status.Routes[i].Taken
+			rows[i].Messages, rows[i].Today = status.Routes[i].Taken, status.Routes[i].Today
 		}
+		rows[i].Managed, rows[i].First, rows[i].Last = cfg.ManagedRoute(i), i == 0, cfg.ManagedRoute(i+1) == ""
 		for _, to := range r.To {
 			t := states[to.Connector]
 			if t.Name, t.Account, t.Weight = to.Connector, to.Account, to.Weight; to.IsClient() {
@@ -139,8 +155,11 @@ func (ro *routes) rows(cfg *config.Config) []routeRow {
 	return rows
 }
 
-// routeName names a route by its line in the file, as config check does, or by its position if the line is unknown.
+// routeName names a route: by the name of its managed file, or by its line, or by its position if the line is unknown.
 func routeName(cfg *config.Config, i int) string {
+	if name := cfg.ManagedRoute(i); name != "" {
+		return name
+	}
 	if line := cfg.RouteLine(i); line > 0 {
 		return "line " + strconv.Itoa(line)
 	}
@@ -154,7 +173,7 @@ func conditions(r *config.Route) (all []string) {
 		values []string
 	}{
 		{"account", one(r.Account)}, {"from", one(r.From)}, {"destination", r.Destination},
-		{"destination_file", one(r.DestinationFile)}, {"source", one(r.Source)}, {"keyword", r.Keyword}, {"tag", r.Tag},
+		{"destination_file", one(r.DestinationFile)}, {"network", r.Network}, {"source", one(r.Source)}, {"keyword", r.Keyword}, {"tag", r.Tag},
 	} {
 		switch n := len(c.values); {
 		case n > mostNamed:

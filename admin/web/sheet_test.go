@@ -46,7 +46,7 @@ func upload(t *testing.T, c *http.Client, page, text string, form url.Values) (c
 	return a.StatusCode, string(b)
 }
 
-var sheetTag = regexp.MustCompile(`(?s)<form method="post" class="customer"><input type="hidden" name="do" value="sheet">.*?</form>`)
+var sheetTag = regexp.MustCompile(`(?s)<form method="post" class="entry"><input type="hidden" name="do" value="sheet">.*?</form>`)
 
 // A supplier's sheet is uploaded, its columns are recognized or corrected, its differences are shown, and it is put in force with
 // how it is read. What cannot be used is answered in words, and nothing is put in force that nobody has seen.

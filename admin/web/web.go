@@ -58,9 +58,10 @@ func (t Tools) Handler(server *admin.Server) http.Handler {
 		}
 		return nil
 	}, time.Now)
-	s.routes = routes{t, server, &s.explainer}
+	o := &office{s}
+	s.routes = routes{t, server, &s.explainer, o}
 	m := http.NewServeMux()
-	pages, o := s.pages(), &office{s}
+	pages := s.pages()
 	for i := range pages {
 		p := &pages[i]
 		s.menu = append(s.menu, p.Page)
@@ -74,6 +75,9 @@ func (t Tools) Handler(server *admin.Server) http.Handler {
 		if p.Name == managedName+"/{name}" {
 			m.Handle("POST "+s.Base+p.Name, s.allow(access.Administer, server.Limited(o.manages(p))))
 			m.Handle("GET "+s.Base+managedName+"/open", s.allow(access.Look, server.Limited(o.openManaged)))
+		}
+		if p.Name == "routing" && t.Edit != nil {
+			m.Handle("POST "+s.Base+p.Name, s.allow(access.Administer, server.Limited(o.moves)))
 		}
 		if p.Name == newName {
 			m.Handle("POST "+s.Base+p.Name, s.allow(access.Administer, server.Limited(o.makes(p))))

@@ -376,11 +376,11 @@ func TestPreviewTakesNoRoute(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, "", "", "", toOperator)
 	for _, preview := range []bool{true, false} {
-		before := fmt.Sprint(p.table.Taken())
+		before := fmt.Sprint(p.table.Taken(1))
 		s := p.submission(Delivered, sms.MO, nil)
 		s.Preview = preview
-		if v := p.Take(now, s); v != Pass || s.Lane == nil || (fmt.Sprint(p.table.Taken()) == before) != preview {
-			t.Errorf("preview %t: verdict %d, taken %v after %v", preview, v, p.table.Taken(), before)
+		if v := p.Take(now, s); v != Pass || s.Lane == nil || (fmt.Sprint(p.table.Taken(1)) == before) != preview {
+			t.Errorf("preview %t: verdict %d, taken %v after %v", preview, v, p.table.Taken(1), before)
 		}
 	}
 }

@@ -106,7 +106,7 @@ func TestSubmit(t *testing.T) {
 	if r, to := g.Preview(t.Context(), g.from, Item{Fill: text("1", "one")}); r.Code != sms.OK || to != "operator" {
 		t.Errorf("%+v to %s", r, to)
 	}
-	if n := g.Requests.table.Taken()[0]; n != 3 { // those that are read, and no preview
+	if n := g.Requests.table.Taken(1)[0].All; n != 3 { // those that are read, and no preview
 		t.Errorf("the route counts %d", n)
 	}
 }

@@ -60,7 +60,7 @@ type Route[T any] struct {
 	// 1 in 65,536
 	number   uint16
 	picks    atomic.Uint64
-	taken    *atomic.Int64 // number of messages; equal routes of successive configurations share the counter
+	count    *count // equal routes of successive configurations share it
 	identity identity
 }
 
@@ -77,7 +77,7 @@ func newIndex[T any](routes []config.Route, resolve func(config.Target) T) *inde
 	for i := range routes {
 		c, r := &routes[i], &x.routes[i]
 		r.Index, r.from = i, c.From
-		r.taken, r.identity = new(atomic.Int64), identityOf(c)
+		r.count, r.identity = &count{}, identityOf(c)
 		r.source = []byte(strings.TrimPrefix(c.Source, "+"))
 		for _, k := range c.Keyword {
 			r.keywords = append(r.keywords, smstext.FirstWord(k))

@@ -25,6 +25,7 @@ type Table struct {
 	connectors atomic.Pointer[[]*connector.Connector]
 	lanes      lanes
 	keywords   keywords
+	day        atomic.Int64 // the day whose messages routes count; 0: not known yet
 }
 
 // NewTable makes a table without routes. New lanes get a policy. serve is called for each new lane to a webhook. It may be

@@ -41,9 +41,24 @@ func TestTaken(t *testing.T) {
 			t.Errorf("%s goes somewhere", dest)
 		}
 	}
-	if got := tb.Taken(); !slices.Equal(got, []int64{3, 0, 0}) {
+	if got := allTaken(tb); !slices.Equal(got, []int64{3, 0, 0}) {
 		t.Errorf("%d", got)
 	}
+	if got := tb.Taken(2)[0]; got != (Taken{3, 0}) {
+		t.Errorf("a day begins with %+v", got)
+	}
+	submits := submitted(tb)
+	tb.Choose(submits)
+	if got := tb.Taken(2)[0]; got != (Taken{4, 1}) {
+		t.Errorf("%+v", got)
+	}
+}
+
+func allTaken(tb *Table) (all []int64) {
+	for _, n := range tb.Taken(1) {
+		all = append(all, n.All)
+	}
+	return all
 }
 
 // Over a reload, a route goes on with its counter wherever it stands then; one that is written in another way begins anew. Of
@@ -76,11 +91,11 @@ func TestTakenAfterReload(t *testing.T) {
 		}
 		before := tb.routes.Load().table
 		tb.Apply(cfg, nil)
-		if got := tb.Taken(); !slices.Equal(got, c.want) {
+		if got := allTaken(tb); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %d, not %d", c.after, got, c.want)
 		}
-		before.routes[0].taken.Add(1) // by a message that was on its way
-		if got := tb.Taken(); c.want[0] == 2 && got[0] != 3 {
+		before.routes[0].count.taken.Add(1) // by a message that was on its way
+		if got := allTaken(tb); c.want[0] == 2 && got[0] != 3 {
 			t.Errorf("%s: %d, without one that was on its way", c.after, got)
 		}
 	}

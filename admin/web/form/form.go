@@ -9,6 +9,7 @@ import (
 
 	"pmg/config"
 	"pmg/config/document"
+	"pmg/config/managed"
 	"pmg/config/managed/editor"
 )
 
@@ -30,9 +31,9 @@ const (
 // between joins the entries of a list in a value.
 const between = ", "
 
-// A Field is an option of an account.
+// A Field is an option of the object.
 type Field struct {
-	Name    string // path of the option in the account, such as balance.limit
+	Name    string // path of the option in the object, such as balance.limit
 	Label   string
 	Kind    string
 	When    string // name of the rule of pmg.css by which the field is shown; "": it always is
@@ -45,7 +46,7 @@ type Field struct {
 	Wrong   string // reason why the value is refused
 
 	isNumber, isBool bool
-	standard         string // value that counts if the account does not have the option
+	standard         string // value that counts if the object does not have the option
 }
 
 // A Pick is a value that a field may have.
@@ -63,48 +64,56 @@ func (f *Field) Has(value string) bool {
 type Section struct {
 	Title  string
 	Fields []Field
+	Rows   *Rows // nil: the section has only fields
 }
 
-// A Form is the form for an account.
+// A Form is the form for an object of a kind.
 type Form struct {
+	Kind     string
 	Sections []Section
-	Users    Users
-	Profile  string // profile of the account, whose options the form does not show; "": none
+	Profile  string // profile of an account, whose options the form does not show; "": none
 }
 
-// New returns a form without values. A configuration defines which lists and prices can be chosen.
-func New(cfg *config.Config) *Form {
+// New returns a form for an object of a kind of managed.Kinds, without values; it reports false for a kind that has none. A
+// configuration defines which names can be chosen.
+func New(cfg *config.Config, kind string) (f *Form, ok bool) {
+	parts := layout(kind)
 	known := map[string]config.Option{}
 	for _, o := range config.Describe() {
 		known[o.Path] = o
 	}
-	f := &Form{Users: newUsers(known[accounts+"users"], known[accounts+"users[].scope"])}
-	for _, part := range layout() {
+	f = &Form{Kind: kind}
+	for _, part := range parts {
 		s := Section{Title: part.title}
 		for _, one := range part.fields {
-			s.Fields = append(s.Fields, newField(one, known[accounts+one.name], cfg))
+			if of := kind + "[]."; one.columns != nil {
+				s.Rows = rowsOf(one, of, known, cfg)
+			} else {
+				s.Fields = append(s.Fields, newField(one, known[of+one.name], cfg))
+			}
 		}
 		f.Sections = append(f.Sections, s)
 	}
-	return f
+	return f, parts != nil
 }
-
-// accounts is the beginning of the paths of an account's options.
-const accounts = "accounts[]."
 
 // newField returns the field of an option.
 func newField(e entry, o config.Option, cfg *config.Config) Field {
 	f := Field{Name: e.name, Label: e.label, Kind: Text, When: e.when, Doc: o.Doc, Facts: o.Facts(), standard: o.Default}
+	if e.doc != "" {
+		f.Doc, f.Facts, o.Type = e.doc, e.facts, "number"
+	}
 	switch {
 	case e.secret:
 		f.Kind = Secret
-	case e.lists != nil:
-		f.Kind, f.Choices = Several, e.lists(cfg)
-		if e.name == "prices" {
-			f.Kind, f.Choices = Choice, append([]Pick{{"", "none: its messages cost nothing"}}, f.Choices...)
-		}
+	case e.picks != nil && e.none != "":
+		f.Kind, f.Choices = Choice, append([]Pick{{"", e.none}}, e.picks(cfg)...)
+	case e.picks != nil:
+		f.Kind, f.Choices = Several, e.picks(cfg)
 	case o.Allowed != "" && strings.HasPrefix(o.Type, "word"):
-		f.Kind = Choice
+		if f.Kind = Choice; o.Default == "" {
+			f.Choices = append(f.Choices, Pick{"", "as it is when not given"})
+		}
 		for _, word := range strings.Split(o.Allowed, between) {
 			f.Choices = append(f.Choices, Pick{word, word})
 		}
@@ -127,7 +136,16 @@ func (f *Form) each(do func(*Field)) {
 	}
 }
 
-// Show sets the values of the form to those of an account's options.
+// eachRows calls a function with each option that is a list of entries.
+func (f *Form) eachRows(do func(*Rows)) {
+	for i := range f.Sections {
+		if r := f.Sections[i].Rows; r != nil {
+			do(r)
+		}
+	}
+}
+
+// Show sets the values of the form to those of an object's options.
 func (f *Form) Show(o editor.Options) {
 	f.Profile, _ = o["profile"].(string)
 	f.each(func(one *Field) {
@@ -141,10 +159,10 @@ func (f *Form) Show(o editor.Options) {
 			one.Choices = append(one.Choices, Pick{one.Value, one.Value})
 		}
 	})
-	f.Users.show(o)
+	f.eachRows(func(r *Rows) { r.show(o) })
 }
 
-// of returns the value of a field in an account's options.
+// of returns the value of a field in an object's options.
 func (f *Field) of(o editor.Options) string {
 	var v any = map[string]any(o)
 	for _, key := range strings.Split(f.Name, ".") {
@@ -199,7 +217,7 @@ func (f *Form) Read(v url.Values) {
 			one.Was = v.Get(Was + one.Name)
 		}
 	})
-	f.Users.read(v)
+	f.eachRows(func(r *Rows) { r.read(v) })
 }
 
 // Rebase changes the form, which was made of older options, to one that was made of o. Fields that the user has not
@@ -216,7 +234,8 @@ func (f *Form) Rebase(o editor.Options) (theirs []string) {
 			one.Value = now
 		}
 	})
-	return append(theirs, f.Users.rebase(o)...)
+	f.eachRows(func(r *Rows) { theirs = append(theirs, r.rebase(o)...) })
+	return theirs
 }
 
 func shown(value string) string {
@@ -234,8 +253,10 @@ func (f *Form) Change() editor.Options {
 			set(patch, one.Name, one.option())
 		}
 	})
-	f.dropUnused(patch)
-	f.Users.change(patch)
+	if f.Kind == managed.Accounts {
+		f.dropUnused(patch)
+	}
+	f.eachRows(func(r *Rows) { r.change(patch) })
 	return patch
 }
 
@@ -253,7 +274,7 @@ func (f *Form) dropUnused(patch editor.Options) {
 	}
 }
 
-// option returns the value of a field as a value of a file; nil: the account does not have the option.
+// option returns the value of a field as a value of a file; nil: the object does not have the option.
 func (f *Field) option() any {
 	switch {
 	case f.Value == "", f.isBool && f.Value == f.standard:
@@ -292,13 +313,15 @@ func (f *Form) Place(problems document.Problems) (others document.Problems) {
 	for _, p := range problems {
 		placed := false
 		f.each(func(one *Field) {
-			if isAt(p.Path, one.Name) {
+			if isAt(p, one.Name) {
 				one.Wrong, placed = strings.TrimPrefix(one.Wrong+"; "+p.Message, "; "), true
 			}
 		})
-		if isAt(p.Path, "users") {
-			f.Users.Wrong, placed = strings.TrimPrefix(f.Users.Wrong+"; "+p.Path+" "+p.Message, "; "), true
-		}
+		f.eachRows(func(r *Rows) {
+			if isAt(p, r.Name) {
+				r.Wrong, placed = strings.TrimPrefix(r.Wrong+"; "+strings.TrimSpace(p.Path+" "+p.Message), "; "), true
+			}
+		})
 		if !placed {
 			others = append(others, p)
 		}
@@ -306,7 +329,7 @@ func (f *Form) Place(problems document.Problems) (others document.Problems) {
 	return others
 }
 
-// Template returns the options of an account that another account may have, too: all but the name, secrets, keys and users.
+// Template returns the options of an object that another one may have, too: all but the name, secrets, keys and users.
 func Template(o editor.Options) editor.Options {
 	of := maps.Clone(o)
 	for _, key := range append([]string{"system_id", "keys", "users"}, config.Secrets()...) {
@@ -315,8 +338,8 @@ func Template(o editor.Options) editor.Options {
 	return of
 }
 
-// isAt reports whether a path is that of an option, or of an entry of the option.
-func isAt(path, option string) bool {
-	rest, ok := strings.CutPrefix(path, option)
-	return ok && (rest == "" || rest[0] == '[' || rest[0] == '.')
+// isAt reports whether a problem is that of an option, or of an entry of the option, or that the option is missing.
+func isAt(p document.Problem, option string) bool {
+	rest, ok := strings.CutPrefix(p.Path, option)
+	return ok && (rest == "" || rest[0] == '[' || rest[0] == '.') || p.Path == "" && p.Message == "must have "+option
 }

@@ -1,17 +1,22 @@
 package form
 
 import (
-	"encoding/json"
-	"strconv"
-
 	"pmg/config"
+	"pmg/config/managed"
+	"pmg/protocols"
 )
 
-// An entry is a field of the layout.
+// An entry is an option in the layout.
 type entry struct {
 	name, label, when string
 	secret            bool
-	lists             func(*config.Config) []Pick // names that can be chosen
+	picks             func(*config.Config) []Pick // names that can be chosen; nil: any text
+	none              string                      // text of no name, if only one can be chosen
+
+	doc, facts string // of an option that pmg config describe does not have, which is a number
+
+	columns []entry // options of each entry of a list
+	isName  bool    // in columns: an entry needs one of these
 }
 
 // A part is a section of the layout.
@@ -20,8 +25,18 @@ type part struct {
 	fields []entry
 }
 
-// layout returns the fields of the form, in their order.
-func layout() []part {
+// layout returns the options of a form, in their order, nil for a kind that has no form.
+func layout(kind string) []part {
+	switch kind {
+	case managed.Accounts:
+		return accountLayout()
+	case managed.Routes:
+		return routeLayout()
+	}
+	return nil
+}
+
+func accountLayout() []part {
 	return []part{
 		{"Login", []entry{
 			{name: "password", label: "Password", secret: true},
@@ -30,7 +45,7 @@ func layout() []part {
 			{name: "networks", label: "Addresses"},
 		}},
 		{"Money", []entry{
-			{name: "prices", label: "Prices", lists: priceLists},
+			{name: "prices", label: "Prices", picks: priceLists, none: "none: its messages cost nothing"},
 			{name: "balance.mode", label: "Prepaid or postpaid", when: "prices"},
 			{name: "balance.limit", label: "Limit of what it may owe", when: "postpaid"},
 			{name: "balance.day", label: "Cap for a day", when: "prices"},
@@ -39,15 +54,48 @@ func layout() []part {
 			{name: "balance.charge", label: "What is charged", when: "prices"},
 		}},
 		{"Senders and numbers", []entry{
-			{name: "senders", label: "Lists of its senders", lists: lists},
-			{name: "block", label: "Lists that block", lists: lists},
-			{name: "allow", label: "Lists that allow", lists: lists},
+			{name: "senders", label: "Lists of its senders", picks: lists},
+			{name: "block", label: "Lists that block", picks: lists},
+			{name: "allow", label: "Lists that allow", picks: lists},
 		}},
 		{"Webhook", []entry{
 			{name: "webhook", label: "URL"},
 			{name: "webhook_key", label: "Key that signs", when: "webhook", secret: true},
 			{name: "webhook_fallback", label: "Second URL", when: "webhook"},
 			{name: "pull", label: "It fetches events itself"},
+		}},
+		{"Users of the pages for customers", []entry{{name: "users", label: "Users", columns: []entry{
+			{name: "name", label: "Name", isName: true},
+			{name: "password", label: "Password", secret: true},
+			{name: "scope", label: "May"},
+		}}}},
+	}
+}
+
+func routeLayout() []part {
+	return []part{
+		{"Place", []entry{{
+			name: "order", label: "Order", facts: "number, 0 to 1000000, default 0",
+			doc: "Routes are asked by ascending order, those of the same order by their names, and all of these before the " +
+				"routes of the file. The buttons of the page Routing set it, too.",
+		}}},
+		{"Which messages", []entry{
+			{name: "account", label: "Account that submits"},
+			{name: "from", label: "Connector they arrive on", picks: connectors(true), none: "any"},
+			{name: "destination", label: "Destinations begin with"},
+			{name: "network", label: "Networks"},
+			{name: "source", label: "Source begins with"},
+			{name: "keyword", label: "First word"},
+			{name: "tag", label: "Tags"},
+		}},
+		{"Where they go", []entry{
+			{name: "policy", label: "Policy"},
+			{name: "least_delivered", label: "Least delivered share", when: "cost"},
+			{name: "to", label: "Targets", columns: []entry{
+				{name: "connector", label: "Connector", picks: connectors(false), none: "none", isName: true},
+				{name: "account", label: "Account", isName: true},
+				{name: "weight", label: "Weight"},
+			}},
 		}},
 	}
 }
@@ -66,10 +114,14 @@ func lists(c *config.Config) (all []Pick) {
 	return all
 }
 
-// numberOf returns a whole number as a number, and another text as it is, which is refused later.
-func numberOf(text string) any {
-	if n, err := strconv.Atoi(text); err == nil {
-		return json.Number(strconv.Itoa(n))
+// connectors returns a function that returns the names of all connectors, or of those by which messages leave.
+func connectors(all bool) func(*config.Config) []Pick {
+	return func(c *config.Config) (picks []Pick) {
+		for i := range c.Connectors {
+			if one := &c.Connectors[i]; all || one.Role() == protocols.Client {
+				picks = append(picks, Pick{one.Name, one.Name})
+			}
+		}
+		return picks
 	}
-	return text
 }

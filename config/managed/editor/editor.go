@@ -33,10 +33,17 @@ type Request struct {
 	Dry     bool // nothing is written
 	Force   bool // most of the rows of a list may go
 
-	Rows *Rows // new rows of the list whose options the file has; nil: the rows stay
+	Also []Part // further files of options that change together with this one
+	Rows *Rows  // new rows of the list whose options the file has; nil: the rows stay
 
 	// Make returns the new contents of the file, from its old contents; nil: the file does not exist, or is to be removed.
 	Make func(was []byte) ([]byte, error)
+}
+
+// A Part is the change of a further file of options.
+type Part struct {
+	File, Match string
+	Make        func(was []byte) ([]byte, error)
 }
 
 // Rows are new rows of a list. They are put in force together with the options of the list, which say how they are read.
@@ -52,6 +59,8 @@ type Result struct {
 	Number  int      `json:"change,omitempty"` // number of the change in the history; 0: nothing has changed
 	Tag     string   `json:"-"`                // tag of the new contents
 	Created bool     `json:"-"`
+
+	Next *config.Config `json:"-"` // the configuration with the change; nil: nothing changes
 }
 
 // A Refusal says why a file is not changed.
@@ -113,8 +122,12 @@ func (e *Editor) Do(r Request) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
+	also, err := e.alsoOf(r)
+	if err != nil {
+		return Result{}, err
+	}
 	result := Result{Changes: []string{}, Tag: managed.Tag(data), Created: was == nil && data != nil}
-	if result.Tag == managed.Tag(was) && rows == nil {
+	if result.Tag == managed.Tag(was) && rows == nil && len(also) == 0 {
 		return result, nil
 	}
 	if kind == managed.Accounts && was != nil && data != nil {
@@ -122,8 +135,10 @@ func (e *Editor) Do(r Request) (Result, error) {
 		after, _ := ReadOptions(data)
 		result.Notes = losses(before, after)
 	}
-	next, err := e.check(r, replacement{r.File, was, data}, rows, &result)
+	all := append(also, replacement{r.File, was, data})
+	next, err := e.check(r, all, rows, &result)
 	if err != nil || r.Dry {
+		result.Next = next
 		return result, err
 	}
 	use := func() error {
@@ -132,7 +147,6 @@ func (e *Editor) Do(r Request) (Result, error) {
 		}
 		return e.Apply(next, kind+"/"+name)
 	}
-	all := []replacement{{r.File, was, data}}
 	if rows != nil {
 		all = append(all, *rows)
 	}
@@ -151,6 +165,31 @@ func (e *Editor) Do(r Request) (Result, error) {
 type replacement struct {
 	file     string
 	was, now []byte
+}
+
+// alsoOf returns the further files that a request changes.
+func (e *Editor) alsoOf(r Request) (all []replacement, err error) {
+	for _, p := range r.Also {
+		kind, name, ok := managed.Split(p.File)
+		if !ok || !managed.IsOptions(p.File) {
+			return nil, refuse(http.StatusBadRequest, "cannot change %s: it has no options", p.File)
+		}
+		was, err := e.Dir.Read(p.File)
+		if err == nil {
+			err = e.expected(p.File, p.Match, kind, name, was)
+		}
+		if err != nil {
+			return nil, err
+		}
+		now, err := p.Make(was)
+		if err != nil {
+			return nil, err
+		}
+		if managed.Tag(now) != managed.Tag(was) {
+			all = append(all, replacement{p.File, was, now})
+		}
+	}
+	return all, nil
 }
 
 // rowsOf returns the rows that a request changes, nil if it changes none.
@@ -217,20 +256,23 @@ func (e *Editor) current() (*config.Config, error) {
 	return e.Load(nil)
 }
 
-// check returns the configuration with a change, and notes the differences.
-func (e *Editor) check(r Request, one replacement, rows *replacement, result *Result) (*config.Config, error) {
+// check returns the configuration with changed files, and notes the differences.
+func (e *Editor) check(r Request, all []replacement, rows *replacement, result *Result) (*config.Config, error) {
 	instead := map[string][]byte{}
 	kind, name, _ := managed.Split(r.File)
-	if managed.IsOptions(r.File) {
+	for i := range all {
+		one := &all[i]
+		if !managed.IsOptions(one.file) {
+			rows = one
+			continue
+		}
 		if len(one.now) > managed.MaxOptions {
 			return nil, refuse(
-				http.StatusRequestEntityTooLarge, "cannot change %s: it would have more than %d octets", r.File,
+				http.StatusRequestEntityTooLarge, "cannot change %s: it would have more than %d octets", one.file,
 				managed.MaxOptions,
 			)
 		}
-		instead[r.File] = one.now
-	} else {
-		rows = &one
+		instead[one.file] = one.now
 	}
 	if rows != nil {
 		options := instead[r.File]
