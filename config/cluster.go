@@ -126,7 +126,7 @@ func (c *Config) leaveOutManaged(of *Config) {
 	of.Prices = those(c.Prices, func(p *Prices) bool { return c.Defined(managed.Prices, p.Name) != "" })
 	of.Routes = nil
 	for i, r := range c.Routes {
-		if c.lines.routes[i] > 0 {
+		if c.found.routes[i] > 0 {
 			of.Routes = append(of.Routes, r)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"net/netip"
 	"time"
 
+	"pmg/config/document"
 	"pmg/config/option"
 	"pmg/internal/keyfile"
 	"pmg/internal/machine"
@@ -76,13 +77,14 @@ type Config struct {
 	Hooks      []Hook      `yaml:"hooks" live:"yes" doc:"Where plugins are asked, in this order."`
 	NoRoute    string      `yaml:"no_route" default:"refuse" enum:"refuse|park" live:"yes" doc:"A message that no route leads anywhere: refuse answers so, park accepts it for an operator to decide with pmg queue."`
 
-	lines   lines
-	exposed []string // files
+	found found
 }
 
-// lines are where the file defines things.
-type lines struct {
-	routes  []int             // 0: not known
+// found is what the reading of the file has found.
+type found struct {
+	exposed []string // files
+	warned  []document.Warning
+	routes  []int             // lines; 0: not known
 	defined map[string]string // the objects that managed files could define, by kind/name
 }
 

@@ -58,7 +58,7 @@ func TestContract(t *testing.T) {
 	out.Static = &static
 	want.Connectors = []Connector{in, out}
 	want.Routes = []Route{{To: []Target{{Connector: "operator", Weight: 1}}, Policy: Failover}}
-	c.lines.routes = nil
+	c.found.routes = nil
 	if !reflect.DeepEqual(c, want) {
 		t.Errorf("contract differs:\n%s\nwant\n%s", Show(c), Show(want))
 	}
@@ -207,7 +207,7 @@ func TestTemplate(t *testing.T) {
 	if !reflect.DeepEqual(asItIs, all) {
 		t.Errorf("with every option switched on the starter file is\n%s\nnot\n%s", Show(all), Show(asItIs))
 	}
-	asItIs.Accounts, asItIs.Connectors, asItIs.Routes, asItIs.lines.routes = nil, nil, nil, nil
+	asItIs.Accounts, asItIs.Connectors, asItIs.Routes, asItIs.found.routes = nil, nil, nil, nil
 	want := Default()
 	want.Admin.Address = "127.0.0.1:2780"
 	if !reflect.DeepEqual(asItIs, want) {

@@ -249,7 +249,7 @@ func byName(list reflect.Value) map[string]reflect.Value {
 func (c *Config) LiveFrom(old *Config) *Config {
 	merged := *old
 	takeLive(reflect.ValueOf(&merged).Elem(), reflect.ValueOf(c).Elem())
-	merged.lines = c.lines
+	merged.found = c.found
 	return &merged
 }
 

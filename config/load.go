@@ -41,7 +41,7 @@ func Load(path string, o Options) (*Config, []document.Warning, error) {
 	d := newDecoder(path, dir, data)
 	c, err := d.run(data, o)
 	if err == nil {
-		c.exposed = exposed(d, c)
+		c.found.exposed = exposed(d, c)
 	}
 	return c, d.warnings, err
 }
@@ -52,6 +52,9 @@ func Parse(data []byte, o Options) (*Config, []document.Warning, error) {
 	c, err := d.run(data, o)
 	return c, d.warnings, err
 }
+
+// Warnings returns the warnings with which the configuration was read.
+func (c *Config) Warnings() []document.Warning { return c.found.warned }
 
 // Default returns a Config in which every option has its default.
 func Default() *Config {
@@ -94,6 +97,7 @@ func (d *decoder) run(data []byte, o Options) (*Config, error) {
 	if len(d.problems) > 0 {
 		return nil, d.problems
 	}
+	c.found.warned = d.warnings
 	return c, nil
 }
 
@@ -106,15 +110,15 @@ func findLines(d *decoder, c *Config) {
 		if t := d.at[at]; t != nil && file == d.file {
 			line = t.Position.Line
 		}
-		c.lines.routes = append(c.lines.routes, line)
+		c.found.routes = append(c.found.routes, line)
 	}
 	if c.Managed.Dir == "" {
 		return
 	}
-	c.lines.defined = map[string]string{}
+	c.found.defined = map[string]string{}
 	define := func(kind string, i int, name string) {
 		if path := fmt.Sprintf("%s[%d]", kind, i); i < d.managed[kind].first || len(d.managed[kind].files) == 0 {
-			c.lines.defined[kind+"/"+name] = d.file + " " + where(d, path)
+			c.found.defined[kind+"/"+name] = d.file + " " + where(d, path)
 		}
 	}
 	for i := range c.Accounts {
@@ -130,7 +134,7 @@ func findLines(d *decoder, c *Config) {
 
 // Defined returns the place where the file defines an object that a managed file could define, such as an
 // account. It returns "" if the file does not.
-func (c *Config) Defined(kind, name string) string { return c.lines.defined[kind+"/"+name] }
+func (c *Config) Defined(kind, name string) string { return c.found.defined[kind+"/"+name] }
 
 func sortByLine(ps []document.Problem) {
 	slices.SortStableFunc(ps, func(a, b document.Problem) int { return cmp.Or(strings.Compare(a.File, b.File), a.Line-b.Line) })

@@ -261,8 +261,8 @@ func (c *Config) RouteName(i int) string {
 
 // RouteLine returns the line of the file in which a route begins, 0 if the line is unknown.
 func (c *Config) RouteLine(i int) int {
-	if i < len(c.lines.routes) {
-		return c.lines.routes[i]
+	if i < len(c.found.routes) {
+		return c.found.routes[i]
 	}
 	return 0
 }

@@ -111,7 +111,7 @@ func resolve(dir, name string) string {
 }
 
 // Exposed returns the files with passwords or keys that every user of the machine can read.
-func (c *Config) Exposed() []string { return c.exposed }
+func (c *Config) Exposed() []string { return c.found.exposed }
 
 // exposed warns of the files with passwords or keys that every user of the machine can read, and returns them.
 func exposed(d *decoder, c *Config) (all []string) {

@@ -414,7 +414,7 @@ func TestKeys(t *testing.T) {
 func TestRoutesAndLists(t *testing.T) {
 	t.Parallel()
 	r := start(t, yaml)
-	r.ask("PUT /routes/second", `{"order": 20, "destination": ["46"], "to": {"account": "main"}}`, 201, `routes: 1 routes -> 2 routes`)
+	r.ask("PUT /routes/second", `{"order": 20, "destination": ["46"], "to": {"account": "main"}}`, 201, `routes[second]: absent -> {destination: [\"46\"], to: account main}`)
 	r.ask("PUT /routes/first", `{"order": 10, "destination": ["4670"], "to": [{"account": "main"}]}`, 201)
 	cfg := r.g.Node.Config()
 	if len(cfg.Routes) != 3 || cfg.Routes[0].Destination[0] != "4670" || cfg.Routes[1].Destination[0] != "46" {

@@ -274,14 +274,14 @@ func (o *office) rebase(f *entryForm) string {
 		by = fmt.Sprintf("%s (change %d, %s)", last[0].By, last[0].Number, browser.Frame{}.Time(last[0].Time))
 	}
 	if data == nil {
-		return "Nothing of this form is in force, because the "+f.word()+" was removed meanwhile by " + by + "."
+		return "Nothing of this form is in force, because the " + f.word() + " was removed meanwhile by " + by + "."
 	}
 	options, err := editor.ReadOptions(data)
 	if err != nil {
 		return err.Error()
 	}
 	f.Tag = managed.Tag(data)
-	lines := []string{"Nothing of this form is in force, because the "+f.word()+" was changed meanwhile by " + by + "."}
+	lines := []string{"Nothing of this form is in force, because the " + f.word() + " was changed meanwhile by " + by + "."}
 	lines = append(lines, f.Form.Rebase(options)...)
 	lines = append(lines, "The form has these changes now, and yours: look at it, and show what changes.")
 	return strings.Join(lines, "\n")

@@ -118,9 +118,15 @@ func (o *office) move(r *http.Request, name string, up bool, seen string) (notic
 	}
 	changed := moved(all, from, to)
 	if len(changed) > mostMoved {
-		return "", fmt.Errorf("%d routes would get another order, which are too many: give this one an order by its form", len(changed))
+		return "", fmt.Errorf(
+			"%d routes would get another order, which are too many: give this one an order by its form", len(changed),
+		)
 	}
-	e := editor.Request{By: access.CallerOf(r).String(), Comment: "route " + name + " moved " + map[bool]string{true: "up", false: "down"}[up]}
+	way := " moved down"
+	if up {
+		way = " moved up"
+	}
+	e := editor.Request{By: access.CallerOf(r).String(), Comment: "route " + name + way}
 	for i, p := range changed {
 		if file := managed.OptionsFile(managed.Routes, p.name); i == 0 {
 			e.File, e.Match, e.Make = file, editor.Exists, ordering(p)

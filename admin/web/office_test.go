@@ -112,5 +112,18 @@ func TestOffice(t *testing.T) {
 	picture("accounts")
 	run(chrome.Click(`a[aria-label="New customer like acme"]`), chromedp.WaitVisible(`//h1[text()="New customer"]`))
 	shown("o.balance.limit", true)
+
+	run(chromedp.Navigate(base+"/ui/routing"), chrome.Click(`//a[text()="New route"]`), chromedp.WaitVisible(`//h1[text()="New route"]`))
+	shown("o.least_delivered", false)
+	run(set("o.policy", "cost"))
+	shown("o.least_delivered", true)
+	run(set("o.policy", ""), chromedp.SendKeys(`[name=name]`, "sweden"), chromedp.SendKeys(`[name="o.destination"]`, "46"), chromedp.SendKeys(`[name="o.to.account"]`, "fixed"),
+		chromedp.SendKeys(`[name="try.to"]`, "+46701740605"), chrome.Click(`//button[text()="Show what changes"]`), has("routes[sweden]: absent"), has("2 routes, "))
+	picture("route-preview")
+	run(chrome.Click(`//button[text()="Put in force"]`), has("In force, as change 6"), chromedp.Navigate(base+"/ui/new/route?like=sweden"),
+		chromedp.SendKeys(`[name=name]`, "after"), set("o.destination", "47"), chrome.Click(`//button[text()="Show what changes"]`), has("routes[after]: absent"),
+		chrome.Click(`//button[text()="Put in force"]`), has("In force, as change 7"), chromedp.Navigate(base+"/ui/routing"))
+	run(chrome.Click(`button[aria-label="Move route sweden up"]`), has("In force, as change 9"), chromedp.WaitVisible(`button[aria-label="Move route sweden down"]`))
+	picture("routing")
 	b.Silent()
 }

@@ -34,7 +34,7 @@ type routingPage struct {
 	*table[routeRow]
 	NoRoute string
 
-	Seen    string // tag of the order of the managed routes, for who may move them; "": the reader of the page may not
+	Seen    string // tag of the order of the managed routes, "": the reader of the page may not move them
 	MayMake bool   // the reader of the page may make routes
 
 	CanExplain bool
@@ -173,7 +173,8 @@ func conditions(r *config.Route) (all []string) {
 		values []string
 	}{
 		{"account", one(r.Account)}, {"from", one(r.From)}, {"destination", r.Destination},
-		{"destination_file", one(r.DestinationFile)}, {"network", r.Network}, {"source", one(r.Source)}, {"keyword", r.Keyword}, {"tag", r.Tag},
+		{"destination_file", one(r.DestinationFile)}, {"network", r.Network}, {"source", one(r.Source)},
+		{"keyword", r.Keyword}, {"tag", r.Tag},
 	} {
 		switch n := len(c.values); {
 		case n > mostNamed:

@@ -60,7 +60,7 @@ type Route[T any] struct {
 	// 1 in 65,536
 	number   uint16
 	picks    atomic.Uint64
-	count    *count // equal routes of successive configurations share it
+	count    *count // set before the route is in force; equal routes of successive configurations share it
 	identity identity
 }
 

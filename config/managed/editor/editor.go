@@ -118,16 +118,12 @@ func (e *Editor) Do(r Request) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	rows, err := e.rowsOf(r, kind, name)
-	if err != nil {
-		return Result{}, err
-	}
-	also, err := e.alsoOf(r)
+	all, rows, err := e.others(r, kind, name)
 	if err != nil {
 		return Result{}, err
 	}
 	result := Result{Changes: []string{}, Tag: managed.Tag(data), Created: was == nil && data != nil}
-	if result.Tag == managed.Tag(was) && rows == nil && len(also) == 0 {
+	if result.Tag == managed.Tag(was) && rows == nil && len(all) == 0 {
 		return result, nil
 	}
 	if kind == managed.Accounts && was != nil && data != nil {
@@ -135,22 +131,21 @@ func (e *Editor) Do(r Request) (Result, error) {
 		after, _ := ReadOptions(data)
 		result.Notes = losses(before, after)
 	}
-	all := append(also, replacement{r.File, was, data})
+	all = append(all, replacement{r.File, was, data})
 	next, err := e.check(r, all, rows, &result)
 	if err != nil || r.Dry {
 		result.Next = next
 		return result, err
 	}
-	use := func() error {
+	if rows != nil {
+		all = append(all, *rows)
+	}
+	number, err := e.replace(r, all, func() error {
 		if e.Apply == nil {
 			return nil
 		}
 		return e.Apply(next, kind+"/"+name)
-	}
-	if rows != nil {
-		all = append(all, *rows)
-	}
-	number, err := e.replace(r, all, use)
+	})
 	if err != nil {
 		if errors.Is(err, managed.ErrStuck) {
 			return result, fmt.Errorf("cannot change %s: %w", r.File, err)
@@ -167,29 +162,30 @@ type replacement struct {
 	was, now []byte
 }
 
-// alsoOf returns the further files that a request changes.
-func (e *Editor) alsoOf(r Request) (all []replacement, err error) {
+// others returns the further files of options that a request changes, and the rows that it changes, nil if it changes none.
+func (e *Editor) others(r Request, kind, name string) (all []replacement, rows *replacement, err error) {
 	for _, p := range r.Also {
 		kind, name, ok := managed.Split(p.File)
 		if !ok || !managed.IsOptions(p.File) {
-			return nil, refuse(http.StatusBadRequest, "cannot change %s: it has no options", p.File)
+			return nil, nil, refuse(http.StatusBadRequest, "cannot change %s: it has no options", p.File)
 		}
 		was, err := e.Dir.Read(p.File)
 		if err == nil {
 			err = e.expected(p.File, p.Match, kind, name, was)
 		}
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		now, err := p.Make(was)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if managed.Tag(now) != managed.Tag(was) {
 			all = append(all, replacement{p.File, was, now})
 		}
 	}
-	return all, nil
+	rows, err = e.rowsOf(r, kind, name)
+	return all, rows, err
 }
 
 // rowsOf returns the rows that a request changes, nil if it changes none.
@@ -304,8 +300,34 @@ func (e *Editor) check(r Request, all []replacement, rows *replacement, result *
 	for _, c := range now.Diff(next) {
 		result.Changes = append(result.Changes, c.String())
 	}
+	result.Notes = append(result.Notes, e.warnings(now, next)...)
 	return next, nil
 }
+
+// warnings returns the warnings of a configuration that the earlier one does not have, without the path of the directory.
+func (e *Editor) warnings(now, next *config.Config) (all []string) {
+	local := strings.NewReplacer(e.Dir.Path("")+"/", "", e.Dir.Path(""), "")
+	textOf := func(w document.Warning) string {
+		of := w.Path
+		if file := local.Replace(w.File); file != w.File {
+			of = strings.TrimSpace(file + " " + of)
+		}
+		return strings.TrimSpace(of + " " + local.Replace(w.Message))
+	}
+	known := map[string]bool{}
+	for _, w := range now.Warnings() {
+		known[textOf(w)] = true
+	}
+	for _, w := range next.Warnings() {
+		if text := textOf(w); !known[text] && len(all) < mostNotes {
+			all = append(all, text)
+		}
+	}
+	return all
+}
+
+// mostNotes is the maximum number of warnings that a change shows.
+const mostNotes = 20
 
 // readers read the files of rows, by kind, and return the error of a file that cannot be read.
 var readers = map[string]func(path string, o prices.Options) error{

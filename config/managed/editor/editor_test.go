@@ -234,7 +234,7 @@ func TestRows(t *testing.T) {
 	if r := s.does(Request{File: rows, Make: four}); len(r.Changes) == 0 || r.Changes[0] != rows+": 0 lines -> 4 lines" {
 		t.Errorf("%+v", r)
 	}
-	if r := s.does(Request{File: "lists/stop.yaml", Make: contents("name: stop\n")}); len(r.Notes) > 0 {
+	if r := s.does(Request{File: "lists/stop.yaml", Make: contents("name: stop\n")}); len(r.Notes) != 1 || !strings.HasPrefix(r.Notes[0], "lists/stop.yaml is not used") {
 		t.Errorf("%+v", r)
 	}
 	s.refuses(Request{File: rows, Make: contents("46700000001\n46700000002\n4670000000")}, http.StatusUnprocessableEntity, "its last line has no end")
