@@ -167,6 +167,7 @@ func TestCustomer(t *testing.T) {
 		t.Errorf("overwritten: %s", now)
 	}
 	twice.send("put", "has these options already")
+	fill(t, c, page).set("o.rate", "80", "try.days", "yesterday").send("compare", "<b>acme", "{Day:yesterday")
 
 	fill(t, c, page).set("o.prices", "").send("compare", "prices goes: its messages cost nothing", "balance.mode: postpaid -> none")
 	like := fill(t, c, base+"/ui/new/customer?like=acme").set("name", "shop", "o.password", "its-own-1")

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -40,6 +41,7 @@ type entryForm struct {
 	Writes    bool     // the reader of the page may change the object
 	Ask       Question // a message that is tried with the change
 	Tried     []tried
+	Trial     trialForm
 
 	base editor.Options // options that a new object gets from another one
 }
@@ -141,6 +143,7 @@ const editTime = 2 * time.Minute
 func (o *office) edits(r *http.Request, f *entryForm, shown *preview) (notice string) {
 	f.Form.Read(r.PostForm)
 	f.Tag, f.Comment, f.Ask = r.PostFormValue("tag"), r.PostFormValue("comment"), askedOf(r.PostForm)
+	f.Trial.read(r.PostForm)
 	seen := f.fingerprint()
 	e := editor.Request{
 		File: managed.OptionsFile(f.Kind, f.Name), Match: matchOf(f.Tag), By: access.CallerOf(r).String(),
@@ -168,7 +171,7 @@ func (o *office) edits(r *http.Request, f *entryForm, shown *preview) (notice st
 			)
 		}
 		shown.show(result)
-		o.try(f, result.Next)
+		o.try(r.Context(), f, result.Next)
 	default:
 		return noticeOf(result)
 	}
@@ -183,15 +186,21 @@ func askedOf(v url.Values) Question {
 	}
 }
 
-// try explains what becomes of the message of a form, now and with the configuration that the form would make.
-func (o *office) try(f *entryForm, next *config.Config) {
+// try tries the configuration that a form would make on the traffic of the form, and explains what becomes of the message of the
+// form, with that configuration and now.
+func (o *office) try(ctx context.Context, f *entryForm, next *config.Config) {
+	account := ""
+	if f.IsAccount() {
+		account = f.Name
+	}
+	f.Trial.run(ctx, o.site, next, account)
 	if f.Ask.To == "" || next == nil || o.site.Explain == nil {
 		return
 	}
 	for _, one := range []struct {
 		with string
 		cfg  *config.Config
-	}{{"With the change", next}, {"As it is", o.site.server.Gateway().Node.Config()}} {
+	}{{"The message with the change", next}, {"The message as it is", o.site.server.Gateway().Node.Config()}} {
 		answer, wrong := o.site.explainer.ask(&o.site.Tools, one.cfg, f.Ask)
 		f.Tried = append(f.Tried, tried{one.with, answer, wrong})
 	}

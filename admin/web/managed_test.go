@@ -73,7 +73,7 @@ func startOffice(t *testing.T) (g *gateway.Gateway, base, dir, audit string) {
 			Apply: func(c *config.Config, _ string) error { _, err := g.Reload(c, e); return err },
 		}
 		edit := func(_ context.Context, r editor.Request) (editor.Result, error) { return one.Do(r) }
-		return admin.Parts{Pages: Tools{Edit: edit, Explain: explained}.Handler}
+		return admin.Parts{Pages: Tools{Edit: edit, Explain: explained, WhatIf: triedOn}.Handler}
 	})
 	return s.Gateway(), "http://" + s.Addr(), cfg.Managed.Dir, cfg.Admin.Audit
 }

@@ -13,7 +13,8 @@ import (
 // isSearch reports whether the page reads files of any size. Such a page has no stream, and each request for
 // it is in the audit log.
 func (p *page) isSearch() bool {
-	return strings.HasPrefix(p.Name, "messages") || p.Name == "statistics" || p.Name == statementName
+	return strings.HasPrefix(p.Name, "messages") || p.Name == "statistics" || p.Name == statementName ||
+		p.Name == whatIfName
 }
 
 // before is how long before a message's first known event the search for its story begins, because the line of a request may
@@ -90,7 +91,7 @@ func (s *site) story(r *http.Request) any {
 // search answers a request for a page that reads files.
 func (s *site) search(p *page) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		if p.Name == statementName {
+		if p.Name == statementName || p.Name == whatIfName {
 			admin.StatementTakesLong(w)
 		} else {
 			admin.TakesLong(w)

@@ -81,7 +81,7 @@ func TestRoutes(t *testing.T) {
 	made.send("compare", "Nothing has changed: see the fields below", `<strong class="bad" role="alert">must have to`)
 	made.set("o.to.connector", "", "o.to.account", "nobody").send("compare", "names no account")
 	made.set("o.to.account", "fixed", "try.to", "+46701", "try.account", "fixed").send(
-		"compare", "routes[sweden]: absent -> {destination: [\"46\", \"47\"], to: account fixed}", "With the change", "2 routes, fixed to +46701", "As it is", "1 routes, fixed to +46701",
+		"compare", "routes[sweden]: absent -> {destination: [\"46\", \"47\"], to: account fixed}", "The message with the change", "2 routes, fixed to +46701", "The message as it is", "1 routes, fixed to +46701",
 	).send("put", "In force, as change 1")
 	if b, err := os.ReadFile(filepath.Join(dir, "routes", "sweden.yaml")); err != nil || string(b) != "destination: [\"46\",\"47\"]\nto: [{\"account\":\"fixed\"}]\n" {
 		t.Errorf("%s %v", b, err)

@@ -52,6 +52,9 @@ func (s *site) pages() []page {
 			page{browser.Page{Name: newName, Title: "New", Group: "Accounts"}, o.newPage},
 		)
 	}
+	if s.WhatIf != nil {
+		all = append(all, page{browser.Page{Name: whatIfName, Title: "What if", Group: "Accounts"}, s.whatIf})
+	}
 	if s.Cluster != nil {
 		all = append(all, page{browser.Page{Name: "cluster", Title: "Cluster", Group: "Gateway"}, s.cluster})
 	}

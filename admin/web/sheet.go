@@ -43,6 +43,7 @@ type sheetPage struct {
 	More         int // number of further problems
 	Differences  *prices.Comparison
 	Unknown      string // reason why the list in force is not compared
+	Trial        trialForm
 	preview
 }
 
@@ -146,6 +147,7 @@ func (p *sheetPage) read(r *http.Request) {
 	o.Charset, o.Dates, o.Round = r.PostFormValue("charset"), r.PostFormValue("dates"), r.PostFormValue("round") != ""
 	o.Columns = r.PostForm["column"]
 	p.Tag, p.RowsTag, p.Seen = r.PostFormValue("tag"), r.PostFormValue("rows_tag"), ""
+	p.Trial.read(r.PostForm)
 }
 
 // again handles the form about an uploaded sheet: it shows what the sheet has, or puts the sheet in force.
@@ -259,7 +261,10 @@ func (o *office) examine(r *http.Request, p *managedPage, data []byte) error {
 	}
 	s.show(result)
 	s.Seen = s.fingerprint()
-	return nil
+	if s.Trial.Days == "" || result.Next == nil {
+		return nil
+	}
+	return withRows(result.Next, p.Name, data, func(next *config.Config) { s.Trial.run(r.Context(), o.site, next, "") })
 }
 
 // showColumns sets the columns that the form shows, with their first cells.

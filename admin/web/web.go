@@ -4,6 +4,7 @@ import (
 	"context"
 	"embed"
 	"net/http"
+	"sync"
 	"time"
 
 	"pmg/admin"
@@ -31,6 +32,7 @@ type site struct {
 	explainer explainer
 	sheets    sheets
 	provider  *oidc.Provider
+	trying    sync.Mutex    // held while a configuration is tried on traffic
 	followers chan struct{} // one place for each stream of the pdu log
 }
 
@@ -39,7 +41,9 @@ type Tools struct {
 	// Explain describes what a gateway with a configuration would do with a message.
 	Explain func(c *config.Config, q Question) (string, error)
 	Pending func(ctx context.Context) (changes string, err error) // returns the changes of a reload, as lines for people
-	Edit    manage.Edit                                           // changes a managed file; nil: the gateway has no managed files
+	// WhatIf tries a configuration on traffic, or that of the files if next is nil.
+	WhatIf func(ctx context.Context, next *config.Config, t Traffic) (*Trial, error)
+	Edit   manage.Edit // changes a managed file; nil: the gateway has no managed files
 	// Cluster returns this node's knowledge about its cluster; nil: there is no cluster.
 	Cluster func() *report.Report
 }

@@ -16,7 +16,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"pmg/admin"
+	"pmg/admin/web"
 	"pmg/cmd/pmg/ask"
+	"pmg/cmd/pmg/whatif"
 	"pmg/config"
 	"pmg/config/managed"
 	"pmg/config/managed/editor"
@@ -99,6 +101,7 @@ type reloadRequest struct {
 	file   string // "": the gateway's configuration
 	force  bool
 	dry    bool                // dry run: return the changes without making them
+	read   bool                // return the configuration of the file; nothing changes
 	edit   *editor.Request     // change of a managed file before the reload; nil: no change
 	answer chan<- reloadAnswer // buffered for one answer
 }
@@ -106,6 +109,7 @@ type reloadRequest struct {
 type reloadAnswer struct {
 	report string
 	edited editor.Result
+	read   *config.Config
 	err    error
 }
 
@@ -130,6 +134,32 @@ func (s *server) pending(ctx context.Context) (string, error) {
 	return a.report, a.err
 }
 
+// whatIf tries a configuration on traffic, or that of the file if next is nil. It takes one processor, because the gateway goes on.
+func (s *server) whatIf(ctx context.Context, next *config.Config, t web.Traffic) (*web.Trial, error) {
+	if next == nil {
+		a := s.ask(ctx, reloadRequest{read: true})
+		if a.err != nil {
+			return nil, a.err
+		}
+		next = a.read
+	}
+	q := whatif.Question{
+		Config: next, Drivers: newDriver, Dirs: []string{s.gateway.Node.Config().Events.Dir}, Account: t.Account, Workers: 1,
+		Progress: func(int64) {},
+	}
+	if q.Dirs[0] == "" {
+		return nil, errors.New("the configuration has no events.dir, so that there is nothing to try it on")
+	}
+	if err := q.During(&t.Days, time.Now()); err != nil {
+		return nil, err
+	}
+	a, err := whatif.Try(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	return &web.Trial{Title: a.Title(), Tables: a.Tables()}, nil
+}
+
 func (s *server) ask(ctx context.Context, r reloadRequest) reloadAnswer {
 	ctx, cancel := context.WithTimeout(ctx, reloadTimeout)
 	defer cancel()
@@ -147,6 +177,10 @@ func (s *server) ask(ctx context.Context, r reloadRequest) reloadAnswer {
 
 // carryOut reloads, or reports the changes that a reload would make.
 func (s *server) carryOut(file string, r reloadRequest) (a reloadAnswer) {
+	if r.read {
+		a.read, a.err = s.files.load(io.Discard, file, nil)
+		return a
+	}
 	if r.edit == nil {
 		a.report, a.err = s.reloadFile(file, r)
 		return a

@@ -76,7 +76,9 @@ func startServerOn(cfg *config.Config, log zerolog.Logger, opened stages.Listene
 	if s.admin, err = admin.Start(
 		cfg, g, s.engine, version, admin.Parts{
 			Reload: s.askReload, Known: m.Report(), Routes: manage.Routes(s.askEdit),
-			Pages: web.Tools{Explain: explainMessage, Pending: s.pending, Edit: s.askEdit, Cluster: m.Report()}.Handler,
+			Pages: web.Tools{
+				Explain: explainMessage, Pending: s.pending, Edit: s.askEdit, WhatIf: s.whatIf, Cluster: m.Report(),
+			}.Handler,
 		}, opened[member.AdminSocket]...,
 	); err != nil {
 		s.stopRecovery()

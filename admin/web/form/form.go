@@ -112,7 +112,7 @@ func newField(e entry, o config.Option, cfg *config.Config) Field {
 		f.Kind, f.Choices = Several, e.picks(cfg)
 	case o.Allowed != "" && strings.HasPrefix(o.Type, "word"):
 		if f.Kind = Choice; o.Default == "" {
-			f.Choices = append(f.Choices, Pick{"", "as it is when not given"})
+			f.Choices = append(f.Choices, Pick{"", "not given"})
 		}
 		for _, word := range strings.Split(o.Allowed, between) {
 			f.Choices = append(f.Choices, Pick{word, word})

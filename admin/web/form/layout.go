@@ -91,7 +91,7 @@ func routeLayout() []part {
 		{"Where they go", []entry{
 			{name: "policy", label: "Policy"},
 			{name: "least_delivered", label: "Least delivered share", when: "cost"},
-			{name: "to", label: "Targets", columns: []entry{
+			{name: "to", label: "Targets", doc: toDoc, columns: []entry{
 				{name: "connector", label: "Connector", picks: connectors(false), none: "none", isName: true},
 				{name: "account", label: "Account", isName: true},
 				{name: "weight", label: "Weight"},
@@ -99,6 +99,9 @@ func routeLayout() []part {
 		}},
 	}
 }
+
+// toDoc describes the targets in rows.
+const toDoc = "Connectors, or accounts whose sessions get the messages. The weight is a target's share of them."
 
 func priceLists(c *config.Config) (all []Pick) {
 	for i := range c.Prices {

@@ -1,6 +1,7 @@
 package form
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/url"
@@ -39,7 +40,7 @@ const (
 
 // rowsOf returns rows for an option that is a list of entries. known are the described options, below the path of.
 func rowsOf(e entry, of string, known map[string]config.Option, cfg *config.Config) *Rows {
-	r := &Rows{Name: e.name, Title: e.label, Doc: known[of+e.name].Doc}
+	r := &Rows{Name: e.name, Title: e.label, Doc: cmp.Or(e.doc, known[of+e.name].Doc)}
 	for _, one := range e.columns {
 		f := newField(one, known[of+e.name+"[]."+one.name], cfg)
 		c := Column{Key: one.name, Label: one.label, Kind: f.Kind, Choices: f.Choices, isNumber: f.isNumber, isName: one.isName}

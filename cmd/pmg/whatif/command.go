@@ -1,7 +1,6 @@
 package whatif
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -9,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"pmg/cmd/pmg/ask"
+	"pmg/events/statement"
 	"pmg/events/stats"
 	"pmg/internal/console"
 	"pmg/internal/figuretext"
@@ -48,19 +48,9 @@ or of --events, of the last 30 days without --day, --month, --from and --to.`,
 			if q.Config, err = p.Load(io.Discard, file); err != nil {
 				return err
 			}
-			if len(q.Dirs) == 0 {
-				if q.Config.Events.Dir == "" {
-					return errors.New("the configuration has no events.dir: name the directory with --events")
-				}
-				q.Dirs = []string{q.Config.Events.Dir}
-			}
-			var s stats.Query
-			if err := days.Of(&s, time.Now()); err != nil {
+			q.Drivers = p.Drivers
+			if err := q.During(&days, time.Now()); err != nil {
 				return err
-			}
-			q.Drivers, q.From, q.To = p.Drivers, s.From, time.Now()
-			if !s.To.IsZero() {
-				q.To = s.To.AddDate(0, 0, 1)
 			}
 			q.Progress = progressTo(cmd.ErrOrStderr())
 			a, err := Try(cmd.Context(), q)
@@ -115,32 +105,46 @@ func (r *Row) cells() []string {
 	return all
 }
 
-// write writes an answer as text.
-func (a *Answer) write(out io.Writer, table func(left int, head []string, rows [][]string) string) error {
-	fmt.Fprintf(
-		out, "Messages from %s to %s that were sent; %s of them would have gone another way\n\n", a.From.Format("2006-01-02"),
+// Title says what was tried, and how much of it would have gone another way.
+func (a *Answer) Title() string {
+	return fmt.Sprintf(
+		"Messages from %s to %s that were sent; %s of them would have gone another way", a.From.Format("2006-01-02"),
 		a.To.Add(-time.Nanosecond).Format("2006-01-02"), figuretext.Number(a.Moved),
 	)
+}
+
+// Tables returns the answer as tables.
+func (a *Answer) Tables() (all []statement.Table) {
 	for _, t := range []struct {
 		name string
 		rows []Row
 	}{{"SMSC", a.Routes}, {"network", a.Networks}, {"account", a.Accounts}} {
-		var rows [][]string
+		one := statement.Table{Title: "By " + t.name, Left: 1, Heads: heads(t.name)}
 		for i := range t.rows {
-			rows = append(rows, t.rows[i].cells())
+			one.Rows = append(one.Rows, t.rows[i].cells())
 		}
-		fmt.Fprintln(out, table(1, heads(t.name), append(rows, a.Total.cells())))
+		one.Rows = append(one.Rows, a.Total.cells())
+		all = append(all, one)
 	}
-	if len(a.Refused) == 0 {
-		_, err := fmt.Fprintln(out, "none would have been refused")
-		return err
-	}
-	var rows [][]string
+	refused := statement.Table{Title: "Refused", Left: 2, Heads: []string{"would have been refused", "such as to", "messages", "price"}}
 	for _, r := range a.Refused {
-		rows = append(rows, []string{
+		refused.Rows = append(refused.Rows, []string{
 			console.Plain(r.Reason), console.Plain(r.Example), figuretext.Number(r.Messages), r.Price.String(),
 		})
 	}
-	_, err := fmt.Fprint(out, table(2, []string{"would have been refused", "such as to", "messages", "price"}, rows))
+	if len(refused.Rows) == 0 {
+		refused.Rows = [][]string{{"none", "", "0", sms.Money(0).String()}}
+	}
+	return append(all, refused)
+}
+
+// write writes an answer as text.
+func (a *Answer) write(out io.Writer, table func(left int, head []string, rows [][]string) string) error {
+	_, err := fmt.Fprintf(out, "%s\n", a.Title())
+	for _, t := range a.Tables() {
+		if err == nil {
+			_, err = fmt.Fprintf(out, "\n%s", table(t.Left, t.Heads, t.Rows))
+		}
+	}
 	return err
 }

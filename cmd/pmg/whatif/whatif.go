@@ -7,6 +7,7 @@
 package whatif
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 
 	"pmg/config"
 	"pmg/events"
+	"pmg/events/stats"
 	"pmg/protocols"
 )
 
@@ -29,7 +31,26 @@ type Question struct {
 	Dirs     []string  // directories of events
 	From, To time.Time // messages that have ended in between; To is not included
 	Account  string    // "": all accounts
+	Workers  int       // how many processors it may take; 0: all
 	Progress func(events int64)
+}
+
+// During sets the period of a question to days, and its directories to that of the configuration if it has none.
+func (q *Question) During(days *stats.Days, now time.Time) error {
+	if len(q.Dirs) == 0 {
+		if q.Config.Events.Dir == "" {
+			return errors.New("the configuration has no events.dir")
+		}
+		q.Dirs = []string{q.Config.Events.Dir}
+	}
+	var s stats.Query
+	if err := days.Of(&s, now); err != nil {
+		return err
+	}
+	if q.From, q.To = s.From, now; !s.To.IsZero() {
+		q.To = s.To.AddDate(0, 0, 1)
+	}
+	return nil
 }
 
 // batchLines is about how many octets of lines a replayer gets together.
@@ -37,7 +58,7 @@ const batchLines = 256 << 10
 
 // Try answers a question.
 func Try(ctx context.Context, q Question) (*Answer, error) {
-	workers := max(runtime.GOMAXPROCS(0), 1)
+	workers := cmp.Or(q.Workers, runtime.GOMAXPROCS(0))
 	batches := make(chan []byte, workers)
 	var running sync.WaitGroup
 	all := make([]*replayer, workers)
