@@ -154,3 +154,19 @@ func checkBalance(d *decoder, c *Config, a *Account, path string, lists map[stri
 		d.problem(path+"balance.limit", "must not be given with mode: prepaid, which is a limit of 0: remove it, or use postpaid")
 	}
 }
+
+// AmountsIn says in which currency the amounts of a gateway are, "" if it has no prices.
+func (c *Config) AmountsIn() string {
+	var all []string
+	for i := range c.Prices {
+		all = append(all, c.Prices[i].Currency)
+	}
+	slices.Sort(all)
+	switch all = slices.Compact(all); len(all) {
+	case 0:
+		return ""
+	case 1:
+		return "amounts are in " + all[0]
+	}
+	return "amounts are in the currency of each account and SMSC (" + strings.Join(all, ", ") + "): sums of several mean nothing"
+}

@@ -25,3 +25,20 @@ func TestPriceWords(t *testing.T) {
 		}
 	}
 }
+
+// Amounts have a currency, or a warning that they have several.
+func TestAmountsIn(t *testing.T) {
+	t.Parallel()
+	for currencies, want := range map[string]string{
+		"": "", "EUR": "amounts are in EUR", "EUR EUR": "amounts are in EUR",
+		"SEK EUR SEK": "amounts are in the currency of each account and SMSC (EUR, SEK): sums of several mean nothing",
+	} {
+		c := Default()
+		for _, one := range strings.Fields(currencies) {
+			c.Prices = append(c.Prices, Prices{Currency: one})
+		}
+		if got := c.AmountsIn(); got != want {
+			t.Errorf("%s: %s", currencies, got)
+		}
+	}
+}

@@ -17,6 +17,7 @@ type statisticsPage struct {
 	Choices                         []string
 	Groups                          int // number of heads that are groups
 	JSON, CSV                       template.URL
+	Amounts                         string // says in which currency amounts are
 	problem
 }
 
@@ -35,7 +36,7 @@ func (s *site) statistics(r *http.Request) any {
 	v := r.URL.Query()
 	p := statisticsPage{
 		By: v.Get("by"), Account: v.Get("account"), Connector: v.Get("connector"), Network: v.Get("network"),
-		From: v.Get("from"), To: v.Get("to"), Choices: choices(),
+		From: v.Get("from"), To: v.Get("to"), Choices: choices(), Amounts: s.server.Gateway().Node.Config().AmountsIn(),
 	}
 	v.Set("format", "csv")
 	p.CSV = template.URL(admin.Base + "/stats?" + v.Encode())

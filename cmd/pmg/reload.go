@@ -134,7 +134,8 @@ func (s *server) pending(ctx context.Context) (string, error) {
 	return a.report, a.err
 }
 
-// whatIf tries a configuration on traffic, or that of the file if next is nil. It takes one processor, because the gateway goes on.
+// whatIf tries a configuration on traffic, or that of the file if next is nil. It takes one processor, because the gateway goes
+// on.
 func (s *server) whatIf(ctx context.Context, next *config.Config, t web.Traffic) (*web.Trial, error) {
 	if next == nil {
 		a := s.ask(ctx, reloadRequest{read: true})

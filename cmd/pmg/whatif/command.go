@@ -107,10 +107,14 @@ func (r *Row) cells() []string {
 
 // Title says what was tried, and how much of it would have gone another way.
 func (a *Answer) Title() string {
-	return fmt.Sprintf(
+	text := fmt.Sprintf(
 		"Messages from %s to %s that were sent; %s of them would have gone another way", a.From.Format("2006-01-02"),
 		a.To.Add(-time.Nanosecond).Format("2006-01-02"), figuretext.Number(a.Moved),
 	)
+	if a.Amounts != "" {
+		text += "; " + a.Amounts
+	}
+	return text
 }
 
 // Tables returns the answer as tables.
@@ -126,7 +130,9 @@ func (a *Answer) Tables() (all []statement.Table) {
 		one.Rows = append(one.Rows, a.Total.cells())
 		all = append(all, one)
 	}
-	refused := statement.Table{Title: "Refused", Left: 2, Heads: []string{"would have been refused", "such as to", "messages", "price"}}
+	refused := statement.Table{
+		Title: "Refused", Left: 2, Heads: []string{"would have been refused", "such as to", "messages", "price"},
+	}
 	for _, r := range a.Refused {
 		refused.Rows = append(refused.Rows, []string{
 			console.Plain(r.Reason), console.Plain(r.Example), figuretext.Number(r.Messages), r.Price.String(),

@@ -57,6 +57,7 @@ type Refusal struct {
 
 // An Answer says what a change would have done.
 type Answer struct {
+	Amounts  string    `json:"amounts"` // says in which currency amounts are
 	From     time.Time `json:"from"`
 	To       time.Time `json:"to"`
 	Total    Row       `json:"total"`
@@ -156,8 +157,8 @@ func (s *sums) add(other *sums) {
 func (s *sums) answer(q *Question) *Answer {
 	s.total.Name = "total"
 	a := &Answer{
-		From: q.From, To: q.To, Total: s.total, Moved: s.moved, Routes: rowsOf(s.routes), Networks: rowsOf(s.networks),
-		Accounts: rowsOf(s.accounts), Refused: []Refusal{},
+		Amounts: q.Config.AmountsIn(), From: q.From, To: q.To, Total: s.total, Moved: s.moved, Routes: rowsOf(s.routes),
+		Networks: rowsOf(s.networks), Accounts: rowsOf(s.accounts), Refused: []Refusal{},
 	}
 	for _, r := range s.refused {
 		if r.Messages == 0 {

@@ -122,7 +122,7 @@ func TestOther(t *testing.T) {
 		}
 		return text
 	})
-	const want = `Messages from 2026-11-03 to 2026-11-03 that were sent; 2 of them would have gone another way
+	const want = `Messages from 2026-11-03 to 2026-11-03 that were sent; 2 of them would have gone another way; amounts are in EUR
 
 SMSC|before|after|price before|after|cost before|after|margin before|after
 cheap|0|2|0.00|0.18|0.00|0.04|0.00|0.14
@@ -172,7 +172,7 @@ func TestAdd(t *testing.T) {
 	}
 	all.count(&l, &outcome{route: "a", price: 2, cost: 1}, &outcome{route: "b", price: 3, cost: 1})
 	all.add(other)
-	a := all.answer(&Question{})
+	a := all.answer(&Question{Config: config.Default()})
 	if len(a.Refused) != mostReasons || a.Refused[0] != (Refusal{"others", 6, 12, "1"}) || a.Moved != 1 ||
 		a.Total.Before != (Side{mostReasons + 6, 2 * (mostReasons + 6), 2 * (mostReasons + 6), 1, 2*(mostReasons+6) - 1}) ||
 		a.Total.After != (Side{1, 2, 3, 1, 2}) || len(a.Routes) != 2 {
