@@ -65,7 +65,7 @@ func TestClusterRepair(t *testing.T) {
 	testutil.Eventually(t, "messages arrive again", func() bool { g.supervise(); return sink.Result().Unique > before+500 })
 	g.settle(sink, loads, clients)
 	g.wants("3 copies have the same", "check")
-	balance := amountOf(t, wantsNothingReserved(t, owner.p).Balance)
+	balance := amountOf(t, wantsNothingReserved(t, owner.p, "load").Balance)
 	if charged := chargedOnce(t, dirs); balance != amountOf(t, "10000")-charged || charged == 0 {
 		t.Errorf("10000 paid, %s charged, and the balance is %s", charged, balance)
 	}

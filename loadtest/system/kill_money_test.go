@@ -71,7 +71,7 @@ func TestKillMoney(t *testing.T) {
 	socket := filepath.Join(short, "admin")
 	file := process.WriteConfig(t, fmt.Sprintf(killMoneyConfig, socket, dir, dir+"-events", prices, testutil.FreeAddress(t), sink.Addr()))
 	loads := startThrottled(killLoads, 200)
-	pays := startPayer(t, socket)
+	pays := startPayer(t, socket, "load")
 	serve := func() *process.Process {
 		p := program(t).Serve(t, file)
 		e := p.Wait("listening")
@@ -89,17 +89,18 @@ func TestKillMoney(t *testing.T) {
 	p := serve()
 	testutil.Eventually(t, "messages are sent", func() bool { return p.Status().Sent > 100 })
 	loads.stop(t)
-	paid := pays.stop()
+	paid := pays.stop()["load"]
 	p.Settle()
-	wantsNothingReserved(t, p)
+	wantsNothingReserved(t, p, "load")
 	sink.Close() // which may send more receipts
 	if status := p.Stop(); status != 0 {
 		t.Errorf("exit status %d", status)
 	}
 	sent, all := endsOf(t, dir+"-events")
-	charged, back := chargedIn(t, dir+"-events")
+	bills := billsIn(t, dir+"-events")
+	charged, back := bills["load"].charged, bills["load"].back
 	p = serve()
-	end := wantsNothingReserved(t, p)
+	end := wantsNothingReserved(t, p, "load")
 	if got := amountOf(t, end.Balance); got != paid-charged+back || got < 0 || charged == 0 || back == 0 || sent == all {
 		t.Errorf(
 			"paid %s, charged %s, given back %s, but the balance is %s; %d of %d messages were sent", paid, charged, back, got, sent, all,
@@ -135,11 +136,11 @@ func (s *stubborn) throttled() (n int64) {
 }
 
 // wantsNothingReserved waits until nothing is reserved, and returns the money of the account.
-func wantsNothingReserved(t *testing.T, p *process.Process) (c admin.Credit) {
+func wantsNothingReserved(t *testing.T, p *process.Process, account string) (c admin.Credit) {
 	t.Helper()
 	testutil.Eventually(t, "nothing is reserved", func() bool {
 		var all []admin.Credit
-		p.Ask("credit?account=load", &all)
+		p.Ask("credit?account="+account, &all)
 		c = all[0]
 		return c.Reserved == "0.00"
 	})
@@ -155,14 +156,26 @@ func amountOf(t *testing.T, text string) sms.Money {
 	return m
 }
 
-// chargedIn returns the sums of the prices and of the refunds of events. The test fails if one has a price whose message was not sent,
-// or if a message was given back twice, or more than it was charged.
-func chargedIn(t *testing.T, dir string) (charged, back sms.Money) {
+// A bill is what the events of an account say, summed up without the code of statements.
+type bill struct {
+	charged, back sms.Money
+	lines         map[string]billLine // by network and the price of a short message
+}
+
+type billLine struct {
+	messages, shorts int64
+	sum              sms.Money
+}
+
+// billsIn returns what events say of money, by account. The test fails if one has a price whose message was not sent, or if a message
+// was given back twice, or more than it was charged.
+func billsIn(t *testing.T, dir string) map[string]*bill {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "events*"))
 	if err != nil {
 		t.Fatal(err)
 	}
+	bills := map[string]*bill{}
 	prices, refunds := map[string]sms.Money{}, map[string]sms.Money{}
 	for _, file := range files {
 		text, err := os.ReadFile(file)
@@ -170,19 +183,40 @@ func chargedIn(t *testing.T, dir string) (charged, back sms.Money) {
 			t.Fatal(err)
 		}
 		for line := range bytes.Lines(text) {
-			var e struct{ ID, State, Price, Refund string }
-			if json.Unmarshal(line, &e) != nil {
+			var e struct {
+				ID, Kind, State, Price, Refund, Account, Network string
+
+				Shorts int64 `json:"short_messages"`
+				Part   int
+			}
+			isFree := func() bool { return e.Kind == "submit" && e.State == "sent" && e.Price == "" } // such as reported as failed by a receipt before its answer
+			if json.Unmarshal(line, &e) != nil || e.Price == "" && e.Refund == "" && !isFree() {
 				continue
 			}
+			b := bills[e.Account]
+			if b == nil {
+				b = &bill{lines: map[string]billLine{}}
+				bills[e.Account] = b
+			}
+			if isFree() {
+				e.Price = "0"
+			}
 			if e.Price != "" {
-				if prices[e.ID] += amountOf(t, e.Price); e.State != "sent" {
-					t.Errorf("charged though it was not sent: %s", line)
+				price, shorts := amountOf(t, e.Price), max(e.Shorts, 1)
+				if prices[e.ID] += price; e.State != "sent" || price%sms.Money(shorts) != 0 {
+					t.Errorf("charged though it was not sent, or for a part of a short message: %s", line)
 				}
-				charged += amountOf(t, e.Price)
+				b.charged += price
+				of := fmt.Sprintf("%s %s", e.Network, price/sms.Money(shorts))
+				l := b.lines[of]
+				if l.shorts, l.sum = l.shorts+shorts, l.sum+price; e.Part <= 1 {
+					l.messages++
+				}
+				b.lines[of] = l
 			}
 			if e.Refund != "" {
 				refunds[e.ID] += amountOf(t, e.Refund)
-				back += amountOf(t, e.Refund)
+				b.back += amountOf(t, e.Refund)
 			}
 		}
 	}
@@ -191,52 +225,54 @@ func chargedIn(t *testing.T, dir string) (charged, back sms.Money) {
 			t.Errorf("message %s was charged %s, and given back %s", id, prices[id], refund)
 		}
 	}
-	return charged, back
+	return bills
 }
 
-// A payer enters payments for the account load, each again with its reference until it is answered.
+// A payer enters payments for accounts, each again with its reference until it is answered.
 type payer struct {
 	t      *testing.T
 	client http.Client
 	ends   atomic.Bool
-	again  int // payments that were entered more than once, and had been stored before
-	paid   sms.Money
+	again  int                  // payments that were entered more than once, and had been stored before
+	paid   map[string]sms.Money // by account
 	wg     sync.WaitGroup
 }
 
 // onePayment is enough for a few messages.
 const onePayment = 500_000
 
-func startPayer(t *testing.T, socket string) *payer {
+func startPayer(t *testing.T, socket string, accounts ...string) *payer {
 	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "unix", socket)
 	}
-	p := &payer{t: t, client: http.Client{Timeout: testutil.Patience, Transport: &http.Transport{DialContext: dial, DisableKeepAlives: true}}}
-	p.wg.Go(p.run)
+	p := &payer{t: t, client: http.Client{Timeout: testutil.Patience, Transport: &http.Transport{DialContext: dial, DisableKeepAlives: true}}, paid: map[string]sms.Money{}}
+	p.wg.Go(func() { p.run(accounts) })
 	t.Cleanup(func() { p.ends.Store(true) })
 	return p
 }
 
 // stop returns what was paid, when all is answered.
-func (p *payer) stop() sms.Money {
+func (p *payer) stop() map[string]sms.Money {
 	p.ends.Store(true)
 	p.wg.Wait()
 	return p.paid
 }
 
-func (p *payer) run() {
+func (p *payer) run(accounts []string) {
 	for n := 0; !p.ends.Load() && !p.t.Failed(); n++ {
-		for !p.pays(n) && !p.t.Failed() {
-			time.Sleep(5 * time.Millisecond)
+		for _, account := range accounts {
+			for !p.pays(account, n) && !p.t.Failed() {
+				time.Sleep(5 * time.Millisecond)
+			}
+			p.paid[account] += onePayment
 		}
-		p.paid += onePayment
 		time.Sleep(20 * time.Millisecond)
 	}
 }
 
 // pays enters a payment, and reports whether it is stored.
-func (p *payer) pays(n int) bool {
-	resp, err := p.client.Post(fmt.Sprintf("http://localhost%s/credit/add?account=load&amount=%s&reference=r%d", admin.Base, sms.Money(onePayment), n), "", nil)
+func (p *payer) pays(account string, n int) bool {
+	resp, err := p.client.Post(fmt.Sprintf("http://localhost%s/credit/add?account=%s&amount=%s&reference=r%d", admin.Base, account, sms.Money(onePayment), n), "", nil)
 	if err != nil {
 		return false // it was killed, and the next one is asked
 	}

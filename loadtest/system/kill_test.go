@@ -12,6 +12,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -295,17 +296,23 @@ func startStubborn(clients int) *stubborn { return startThrottled(clients, 0) }
 
 // startThrottled is startStubborn for clients that may be throttled, every second of which sends long messages.
 func startThrottled(clients int, rate float64) *stubborn {
+	return startThrottledOf(slices.Repeat([]string{loadtest.DefaultLoadOptions().SystemID}, clients), rate)
+}
+
+// startThrottledOf is startThrottled for a client of each account.
+func startThrottledOf(accounts []string, rate float64) *stubborn {
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &stubborn{cancel: cancel, rate: rate}
-	for i := range clients {
-		s.wg.Go(func() { s.run(ctx, int64(i)*1_000_000_000) })
+	for i, account := range accounts {
+		s.wg.Go(func() { s.run(ctx, account, int64(i)*1_000_000_000) })
 	}
 	return s
 }
 
-func (s *stubborn) run(ctx context.Context, first int64) {
+func (s *stubborn) run(ctx context.Context, account string, first int64) {
 	for ctx.Err() == nil {
 		o := loadtest.DefaultLoadOptions()
+		o.SystemID = account
 		o.Window, o.Duration, o.First, o.Timeout, o.Rate = 20, time.Hour, first, testutil.Patience, s.rate
 		if s.rate > 0 && first/1_000_000_000%2 == 1 {
 			o.Size = 200
