@@ -136,7 +136,7 @@ func changeList(on bool) func(*Server, *http.Request) (any, error) {
 		if len(all) == 0 || len(all) > mostNumbers {
 			return nil, refuse(http.StatusBadRequest, fmt.Sprintf("cannot change a list: give 1 to %d numbers", mostNumbers))
 		}
-		n, err := s.view.gateway.Lists.Change(name, on, all...)
+		n, err := s.view.gateway.Lists.Change(name, on, numbers.Origin{}, all...)
 		var bad numbers.BadEntry
 		switch {
 		case errors.Is(err, lists.ErrNoList):

@@ -174,9 +174,9 @@ func (l onDisk) has(address string) (bool, error) { return l.list.Has(number.Rea
 
 func (l onDisk) change(on bool, addresses []string) (int, error) {
 	if on {
-		return l.list.Add(addresses...)
+		return l.list.Add(numbers.Origin{}, addresses...)
 	}
-	return l.list.Remove(addresses...)
+	return l.list.Remove(numbers.Origin{}, addresses...)
 }
 
 // askTimeout is how long a gateway may take for an answer.
