@@ -2,16 +2,11 @@ package admin
 
 import (
 	"cmp"
-	"errors"
-	"fmt"
-	"net/http"
 	"slices"
 
 	"pmg/connector"
-	"pmg/gateway/lists"
 	"pmg/internal/figuretext"
 	"pmg/sms"
-	"pmg/sms/numbers"
 )
 
 // Networks are the networks of messages.
@@ -118,47 +113,6 @@ func (v *view) lists() (rows []NumberList) {
 		})
 	}
 	return rows
-}
-
-// ChangedList is how many numbers were added to a list, or removed from it. The others were before.
-type ChangedList struct {
-	Changed int `json:"changed"`
-}
-
-// mostNumbers is how many numbers a request may add or remove.
-const mostNumbers = 1000
-
-// changeList returns the action that adds each ?number= to ?list=, or removes it.
-func changeList(on bool) func(*Server, *http.Request) (any, error) {
-	return func(s *Server, r *http.Request) (any, error) {
-		name := r.FormValue("list") // reads the form
-		all := r.Form["number"]
-		if len(all) == 0 || len(all) > mostNumbers {
-			return nil, refuse(http.StatusBadRequest, fmt.Sprintf("cannot change a list: give 1 to %d numbers", mostNumbers))
-		}
-		n, err := s.view.gateway.Lists.Change(name, on, numbers.Origin{}, all...)
-		var bad numbers.BadEntry
-		switch {
-		case errors.Is(err, lists.ErrNoList):
-			return nil, refuse(http.StatusNotFound, "cannot change list "+name+": "+err.Error())
-		case errors.As(err, &bad):
-			return nil, refuse(http.StatusUnprocessableEntity, err.Error())
-		case err != nil:
-			return nil, refuse(http.StatusInternalServerError, err.Error())
-		}
-		return ChangedList{n}, nil
-	}
-}
-
-// showListed shows the names of the lists that have ?number=.
-func showListed(s *Server, w http.ResponseWriter, r *http.Request) {
-	names := s.view.gateway.Lists.With([]string{r.FormValue("number")})
-	if names == nil {
-		names = []string{}
-	}
-	answerJSON(w, struct {
-		Lists []string `json:"lists"`
-	}{names}, nil)
 }
 
 // listMetrics returns the metrics that have the label list.

@@ -50,6 +50,7 @@ type Server struct {
 	guard      *access.Guard
 	searcher   *searcher
 	statements chan struct{} // holds an element while a statement is made
+	exports    chan struct{} // holds an element for each list that is exported
 	forgetter  forgetter
 	listeners  []net.Listener // listeners, that of the address first
 }
@@ -167,7 +168,7 @@ func newServer(cfg config.Admin, g *gateway.Gateway, e gateway.Engine, version s
 	v := newView(g, e, version)
 	s := &Server{reloads: parts.Reload, view: v, progress: NewProgress(), recorder: history.New(history.OfConnectors, v.reading),
 		accounts: history.New(history.OfAccounts, v.accountReading),
-		limiters: newLimiters(), searcher: newSearcher(g), statements: make(chan struct{}, 1),
+		limiters: newLimiters(), searcher: newSearcher(g), statements: make(chan struct{}, 1), exports: make(chan struct{}, mostExports),
 		guard: access.NewGuard(func() []config.Token { return g.Node.Config().Admin.Tokens }, sessions, g.Node.Log)}
 	s.http = http.Server{
 		Handler: checkHost(
@@ -231,6 +232,9 @@ func (s *Server) mux(withPprof bool, parts Parts) *http.ServeMux {
 	}
 	for _, a := range Actions() {
 		m.Handle("POST "+Base+"/"+a.Name, s.guard.May(a.Scope, s.limiters.limited(s.serve(a))))
+		if method := numberMethods()[a.Name]; method != "" {
+			m.Handle(method+" "+Base+"/"+numberName, s.changeNumber(a))
+		}
 	}
 	if parts.Pages != nil {
 		m.Handle(PagesBase, parts.Pages(s))

@@ -29,6 +29,6 @@
 //
 // # Start reading
 //
-// list.go (what the gateway uses), entry.go, collector.go, table.go, then read.go, change.go (a line of the journal) and changes.go;
-// history.go and export.go read the journal for people.
+// list.go (what the gateway uses), entry.go, collector.go, table.go, then read.go, change.go (a line of the journal)
+// and changes.go; history.go and export.go read the journal for people.
 package numbers
