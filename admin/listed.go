@@ -144,8 +144,13 @@ type ListChange struct {
 	Reason string         `json:"reason,omitempty"`
 }
 
-// ListChangesOf returns changes as they are shown.
-func ListChangesOf(all []numbers.Change) []ListChange {
+// ListedOf returns what a list has found, as it is shown.
+func ListedOf(name, number string, f numbers.Found) *Listed {
+	return &Listed{name, number, f.On, f.By, listChangesOf(f.History)}
+}
+
+// listChangesOf returns changes as they are shown.
+func listChangesOf(all []numbers.Change) []ListChange {
 	shown := make([]ListChange, len(all))
 	for i := range all {
 		c := &all[i]
@@ -178,7 +183,20 @@ func (s *Server) Listed(r *http.Request, name, number string) (*Listed, error) {
 	if err != nil {
 		return nil, refusedList("read", name, err)
 	}
-	return &Listed{name, number, found.On, found.By, ListChangesOf(found.History)}, nil
+	return ListedOf(name, number, found), nil
+}
+
+// ListChanges returns the latest changes of a list, the latest first.
+func (s *Server) ListChanges(name string) ([]ListChange, error) {
+	register, err := s.view.gateway.Lists.Register(name)
+	if err != nil {
+		return nil, refusedList("read", name, err)
+	}
+	all, err := register.Recent()
+	if err != nil {
+		return nil, refusedList("read", name, err)
+	}
+	return listChangesOf(all), nil
 }
 
 // showNumber shows what a list knows of a number.
