@@ -187,7 +187,9 @@ func (s *Server) Listed(r *http.Request, name, number string) (*Listed, error) {
 }
 
 // ListChanges returns the latest changes of a list, the latest first.
-func (s *Server) ListChanges(name string) ([]ListChange, error) {
+func (s *Server) ListChanges(r *http.Request, name string) ([]ListChange, error) {
+	access.MarkAudited(r)
+	access.Named(r, "lists/changes")
 	register, err := s.view.gateway.Lists.Register(name)
 	if err != nil {
 		return nil, refusedList("read", name, err)

@@ -52,6 +52,11 @@ func parametersOf(all url.Values) url.Values {
 	of := url.Values{}
 	for name, values := range all {
 		switch {
+		case name == "back": // without the query, which may have a private parameter
+			for _, path := range values {
+				path, _, _ = strings.Cut(path, "?")
+				of.Add(name, path)
+			}
 		case slices.Contains(shown(), name):
 			of[name] = values
 		case slices.Contains(Private(), name):
