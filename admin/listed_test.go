@@ -220,3 +220,34 @@ func TestExportMemory(t *testing.T) {
 	}
 	t.Logf("%d octets more at the most", most-least)
 }
+
+// To forget a number leaves it on its lists, with its history, and says so with the time of the last change.
+func TestForgetLeavesLists(t *testing.T) {
+	t.Parallel()
+	r, _ := startLists(t, map[string]string{"stops": "46709174060\n", "spam": "# none\n", "other": "47*\n"})
+	if code, body := r.asks(testToken, "PUT", "lists/stops/numbers/46701740605", `{"reason":"x"}`); code != 200 {
+		t.Fatal(code, body)
+	}
+	for _, method := range []string{"PUT", "DELETE"} {
+		if code, body := r.asks(testToken, method, "lists/spam/numbers/46701740605", ""); code != 200 {
+			t.Fatal(code, body)
+		}
+	}
+	for _, dry := range []string{"&dry_run=1", ""} {
+		code, body := r.asks(testToken, "POST", "forget?number=%2B46701740605"+dry, "")
+		for _, want := range []string{
+			`{"where":"list stops","why":"it keeps messages away, such as behind an opt-out; pmg list and the list's file remove it; the last change is of 20`,
+			`{"where":"list spam","why":"its changes say when somebody has opted out and in; they are lines of the file FILE.changes beside the list's; the last change is of 20`,
+		} {
+			if code != 200 || !strings.Contains(body, want) || strings.Contains(body, "list other") {
+				t.Errorf("%d %s", code, body)
+			}
+		}
+	}
+	if _, body := r.asks(testToken, "POST", "forget?number=%2B46709174060", ""); !strings.Contains(body, `pmg list and the list's file remove it"}`) {
+		t.Error(body)
+	}
+	if _, body := r.asks(testToken, "GET", "lists/stops/numbers/46701740605", ""); !strings.Contains(body, `"on":true`) || !strings.Contains(body, `"reason":"x"`) {
+		t.Error(body)
+	}
+}

@@ -200,3 +200,33 @@ func (l *Lists) With(addresses []string) (names []string) {
 	}
 	return names
 }
+
+// A Listing is a list that has something about some addresses.
+type Listing struct {
+	Name    string
+	On      bool      // an address is on the list
+	Changed time.Time // when an address was last added beside the file, or removed; zero: never, or unknown
+}
+
+// Listings returns the lists that contain one of the addresses or a prefix of one, or changes of one.
+func (l *Lists) Listings(addresses []string) (all []Listing) {
+	on := l.With(addresses)
+	for _, one := range l.inUse.Load().all {
+		last, err := one.numbers.Last(addresses)
+		if err != nil {
+			l.node.Log.Error().Str("list", one.name).Err(err).Msg("cannot read when numbers were added to the list")
+		}
+		is := slices.Contains(on, one.name)
+		if !is && len(last) == 0 {
+			continue
+		}
+		listing := Listing{Name: one.name, On: is}
+		for i := range last {
+			if last[i].At.After(listing.Changed) {
+				listing.Changed = last[i].At
+			}
+		}
+		all = append(all, listing)
+	}
+	return all
+}

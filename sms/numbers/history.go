@@ -179,6 +179,22 @@ func (l *List) Look(ctx context.Context, address string) (f Found, err error) {
 	return f, err
 }
 
+// Last returns the last change of each address that has one, in no order. It reads the journal.
+func (l *List) Last(addresses []string) (all []Change, err error) {
+	var room [maxName]byte
+	for _, address := range addresses {
+		if e, ok := addressOf(number.Read(address), &room); ok {
+			if on, known := l.changes.find(&e); known {
+				all = append(all, Change{Entry: string(e.appendTo(nil)), On: on})
+			}
+		}
+	}
+	if len(all) == 0 {
+		return nil, nil
+	}
+	return all, l.Describe(all)
+}
+
 // latest appends a change, and drops the earliest ones from time to time.
 func latest(all []Change, c Change) []Change {
 	if len(all) >= 2*MostFound {
