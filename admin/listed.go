@@ -59,14 +59,15 @@ func refusedList(verb, name string, err error) error {
 	case errors.As(err, &bad):
 		return refuse(http.StatusUnprocessableEntity, err.Error())
 	case errors.Is(err, context.DeadlineExceeded):
-		return refuse(http.StatusServiceUnavailable, fmt.Sprintf("cannot %s list %s: that takes too long; try again later", verb, name))
+		text := fmt.Sprintf("cannot %s list %s: that takes too long; try again later", verb, name)
+		return refuse(http.StatusServiceUnavailable, text)
 	}
 	return refuse(http.StatusInternalServerError, err.Error())
 }
 
 // changeNumber returns the handler that adds the number of its path to a list, or removes it, as an action does. Also a refused
 // request has the name of the action in the audit log, because the path has the number.
-func (s *Server) changeNumber(a Action) http.HandlerFunc {
+func changeNumber(s *Server, a Action) http.HandlerFunc {
 	h := s.guard.May(a.Scope, s.limiters.limited(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		reason, err := reasonOf(w, r)
 		var v any
@@ -165,8 +166,8 @@ func listChangesOf(all []numbers.Change) []ListChange {
 	return shown
 }
 
-// Listed returns what a list knows of a number. It reads the list's changes.
-func (s *Server) Listed(r *http.Request, name, number string) (*Listed, error) {
+// LookUp returns what a list of a server's gateway knows of a number. It reads the list's changes.
+func LookUp(s *Server, r *http.Request, name, number string) (*Listed, error) {
 	access.MarkAudited(r)
 	access.Named(r, "lists/number")
 	register, err := s.view.gateway.Lists.Register(name)
@@ -186,8 +187,8 @@ func (s *Server) Listed(r *http.Request, name, number string) (*Listed, error) {
 	return ListedOf(name, number, found), nil
 }
 
-// ListChanges returns the latest changes of a list, the latest first.
-func (s *Server) ListChanges(r *http.Request, name string) ([]ListChange, error) {
+// LatestChanges returns the latest changes of a list of a server's gateway, the latest first.
+func LatestChanges(s *Server, r *http.Request, name string) ([]ListChange, error) {
 	access.MarkAudited(r)
 	access.Named(r, "lists/changes")
 	register, err := s.view.gateway.Lists.Register(name)
@@ -204,7 +205,7 @@ func (s *Server) ListChanges(r *http.Request, name string) ([]ListChange, error)
 // showNumber shows what a list knows of a number.
 func showNumber(s *Server, w http.ResponseWriter, r *http.Request) {
 	TakesLong(w)
-	found, err := s.Listed(r, r.PathValue("name"), r.PathValue("number"))
+	found, err := LookUp(s, r, r.PathValue("name"), r.PathValue("number"))
 	answerFound(w, found, err)
 }
 
@@ -222,7 +223,8 @@ func exportList(s *Server, w http.ResponseWriter, r *http.Request) {
 	case s.exports <- struct{}{}:
 		defer func() { <-s.exports }()
 	default:
-		answerFound(w, nil, refuse(http.StatusServiceUnavailable, "cannot export a list: others are exported; try again in a minute"))
+		err := refuse(http.StatusServiceUnavailable, "cannot export a list: others are exported; try again in a minute")
+		answerFound(w, nil, err)
 		return
 	}
 	Lasts(w, exportTime)

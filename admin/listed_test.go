@@ -42,14 +42,14 @@ func startLists(t *testing.T, texts map[string]string) (r *running, dir string) 
 }
 
 // asks sends a request with a token.
-func (r *running) asks(as, method, path, body string) (code int, answer string) {
+func (r *running) asks(token, method, path, body string) (code int, answer string) {
 	r.t.Helper()
 	q, err := http.NewRequest(method, r.url+Base+"/"+path, strings.NewReader(body))
 	if err != nil {
 		r.t.Fatal(err)
 	}
 	q.Header.Set("Content-Type", "application/x-www-form-urlencoded") // as curl -d does
-	c := http.Client{Transport: authorized(as)}
+	c := http.Client{Transport: authorized(token)}
 	a, err := c.Do(q)
 	if err != nil {
 		r.t.Fatal(err)
@@ -67,9 +67,9 @@ func TestListedNumber(t *testing.T) {
 	const operate, look = "pmg_operate", "pmg_look"
 	long := strings.Repeat("1", 1<<20)
 	for _, c := range []struct {
-		as, method, path, body string
-		code                   int
-		want                   string
+		token, method, path, body string
+		code                      int
+		want                      string
 	}{
 		{look, "GET", "lists/stops/numbers/46701740605", "", 200, `"on":false,"history":[]}`},
 		{look, "GET", "lists/stops/numbers/46899", "", 200, `"number":"46899","on":true,"by":"prefix"`},
@@ -104,8 +104,8 @@ func TestListedNumber(t *testing.T) {
 		{operate, "POST", "lists/add", "list=stops&number=" + long[:50_000], 422, "it is longer than 20 characters"},
 		{operate, "POST", "lists/stops/numbers/46703", "", 405, ""},
 	} {
-		if code, body := r.asks(c.as, c.method, c.path, c.body); code != c.code || !strings.Contains(body, c.want) || len(body) > 1000 {
-			t.Errorf("%s %.60s as %s: %d %.300s", c.method, c.path, c.as, code, body)
+		if code, body := r.asks(c.token, c.method, c.path, c.body); code != c.code || !strings.Contains(body, c.want) || len(body) > 1000 {
+			t.Errorf("%s %.60s as %s: %d %.300s", c.method, c.path, c.token, code, body)
 		}
 	}
 	var found Listed

@@ -149,11 +149,11 @@ func listMetrics() []metric {
 	}
 	return append(all, metric{
 		"pmg_list_last_added_timestamp_seconds", gauge, labels,
-		"When a number was last added to the list beside its file, in seconds since 1970. Without a value the list has no such time.",
+		"When a number was last added to the list beside its file, in seconds since 1970. There is no value without such a time.",
 		last(func(l *NumberList) *time.Time { return l.LastAdded }),
 	}, metric{
 		"pmg_list_last_stop_timestamp_seconds", gauge, labels,
-		"When a mobile was last added to the list by a word of stop, in seconds since 1970. Without a value the list has no such time.",
+		"When a word of stop last added a mobile to the list, in seconds since 1970. There is no value without such a time.",
 		last(func(l *NumberList) *time.Time { return l.LastStop }),
 	})
 }

@@ -168,8 +168,9 @@ func newServer(cfg config.Admin, g *gateway.Gateway, e gateway.Engine, version s
 	v := newView(g, e, version)
 	s := &Server{reloads: parts.Reload, view: v, progress: NewProgress(), recorder: history.New(history.OfConnectors, v.reading),
 		accounts: history.New(history.OfAccounts, v.accountReading),
-		limiters: newLimiters(), searcher: newSearcher(g), statements: make(chan struct{}, 1), exports: make(chan struct{}, mostExports),
-		guard: access.NewGuard(func() []config.Token { return g.Node.Config().Admin.Tokens }, sessions, g.Node.Log)}
+		limiters: newLimiters(), searcher: newSearcher(g), statements: make(chan struct{}, 1),
+		exports: make(chan struct{}, mostExports),
+		guard:   access.NewGuard(func() []config.Token { return g.Node.Config().Admin.Tokens }, sessions, g.Node.Log)}
 	s.http = http.Server{
 		Handler: checkHost(
 			hostNames(cfg), func() string { return g.Node.Config().Admin.OIDC.Host() },
@@ -233,7 +234,7 @@ func (s *Server) mux(withPprof bool, parts Parts) *http.ServeMux {
 	for _, a := range Actions() {
 		m.Handle("POST "+Base+"/"+a.Name, s.guard.May(a.Scope, s.limiters.limited(s.serve(a))))
 		if method := numberMethods()[a.Name]; method != "" {
-			m.Handle(method+" "+Base+"/"+numberName, s.changeNumber(a))
+			m.Handle(method+" "+Base+"/"+numberName, changeNumber(s, a))
 		}
 	}
 	if parts.Pages != nil {

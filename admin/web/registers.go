@@ -54,9 +54,9 @@ func (s *site) register(r *http.Request) any {
 		p.List = &all[i]
 	}
 	var err error
-	p.Recent, err = s.server.ListChanges(r, name)
+	p.Recent, err = admin.LatestChanges(s.server, r, name)
 	if err == nil && p.Number != "" {
-		p.Found, err = s.server.Listed(r, name, p.Number)
+		p.Found, err = admin.LookUp(s.server, r, name, p.Number)
 	}
 	p.problem = problemOf(err)
 	return p

@@ -14,7 +14,10 @@ import (
 
 // In a cluster the changes of a list are notes in the store, so that the node that takes over has them:
 //
-//	.listed 0 <name of the list> 0 <number>     '+' or '-', and the origin as in the journal (numbers.Change.Note)
+//	.listed 0 <name of the list> 0 <number>     '+' or '-'
+//	.listed 0 <name of the list> 1 <number>     the same with the origin (numbers.Change.Note)
+//
+// Earlier versions write and read the first one alone. The second one counts while both have the same sign.
 //
 // The journal beside the file is written first. What it has and the notes lack, such as what a command has added while
 // another node had the work, is stored as well; where both have a number, the note decides.
@@ -58,7 +61,7 @@ func (l *Lists) share(one *list) {
 	l.note(one.name, one.numbers.Fresh())
 }
 
-// note writes notes of changes. A change of unknown origin, such as one that was made before, leaves a note that says the same.
+// note writes notes of changes. A change of unknown origin, such as one that was made before, leaves notes that say the same.
 func (l *Lists) note(name string, all []numbers.Change) {
 	all = slices.DeleteFunc(all, func(c numbers.Change) bool {
 		if !c.At.IsZero() {
@@ -72,13 +75,35 @@ func (l *Lists) note(name string, all []numbers.Change) {
 	}
 	l.keep.Batches.Write(func(b *store.Batch) {
 		for i := range all {
-			b.Note(store.KindListed, append(keyOf(name), all[i].Entry...), all[i].Note(), store.Forever)
+			c := &all[i]
+			note := c.Note()
+			b.Note(store.KindListed, append(keyOf(name), c.Entry...), note[:1], store.Forever)
+			if len(note) > 1 {
+				b.Note(store.KindListed, append(originKeyOf(name), c.Entry...), note, store.Forever)
+			}
 		}
 	})
 	l.keep.Batches.CommitSoon()
 }
 
 func keyOf(name string) []byte { return append([]byte(name), 0) }
+
+func originKeyOf(name string) []byte { return append([]byte(name), 1) }
+
+// origins sets the origins of changes from their notes.
+func (l *Lists) origins(name string, all []numbers.Change) error {
+	for i := range all {
+		c := &all[i]
+		value, known, err := l.keep.Index.Lookup(store.KindListed, append(originKeyOf(name), c.Entry...))
+		if err != nil {
+			return err
+		}
+		if noted := numbers.ReadNote(c.Entry, value); known && noted.On == c.On {
+			*c = noted
+		}
+	}
+	return nil
+}
 
 // Keep begins to share changes, in a cluster, after the store was opened, and takes over those of the other nodes.
 func (l *Lists) Keep() error {
@@ -104,6 +129,10 @@ func (l *Lists) exchange(one *list) error {
 	var some []numbers.Change
 	taken := 0
 	take := func() error {
+		err := l.origins(one.name, some)
+		if err != nil {
+			return err
+		}
 		n, err := one.numbers.Take(some)
 		taken, some = taken+n, some[:0]
 		return err
@@ -114,7 +143,9 @@ func (l *Lists) exchange(one *list) error {
 		if !ok {
 			return errOther
 		}
-		some = append(some, numbers.ReadNote(string(entry), value))
+		if c := numbers.ReadNote(string(entry), value); !one.numbers.Agrees(&c) { // usually all agree
+			some = append(some, c)
+		}
 		if len(some) == atOnce {
 			return take()
 		}

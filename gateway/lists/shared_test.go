@@ -104,8 +104,8 @@ func TestShared(t *testing.T) {
 }
 
 // The node that takes over has the time, the source and the reason of each change, also of what a command has added while no node
-// had the work, and of what another node's journal had before the cluster. Notes of earlier versions have the sign alone. A word that
-// comes again leaves the first time.
+// had the work, and of what another node's journal had before the cluster. Nodes of earlier versions write and read notes with the
+// sign alone. A change that is made again leaves the first time.
 func TestSharedOrigins(t *testing.T) {
 	engine := store.NewMemory()
 	defer engine.Close()
@@ -125,8 +125,17 @@ func TestSharedOrigins(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	k.Batches.Write(func(w *store.Batch) {
+	if _, err := a.Change("optouts", true, numbers.Origin{Source: numbers.API}, "46713"); err != nil {
+		t.Fatal(err)
+	}
+	for _, number := range []string{"46710", "46711", "46713"} {
+		if note, known, err := k.Index.Lookup(store.KindListed, append(keyOf("optouts"), number...)); string(note) != "+" || !known || err != nil {
+			t.Errorf("an earlier version reads %q, %v of %s", note, err, number)
+		}
+	}
+	k.Batches.Write(func(w *store.Batch) { // as an earlier version does
 		w.Note(store.KindListed, append(keyOf("optouts"), "46712"...), []byte("+"), store.Forever)
+		w.Note(store.KindListed, append(keyOf("optouts"), "46713"...), []byte("-"), store.Forever)
 	})
 	k.Batches.CommitSoon()
 	k.Batches.Close()
@@ -139,6 +148,9 @@ func TestSharedOrigins(t *testing.T) {
 		if f := lookUp(t, b, number); !f.On || len(f.History) != 1 || f.History[0].Origin != want {
 			t.Errorf("%s: %+v, want %+v", number, f, want)
 		}
+	}
+	if f := lookUp(t, b, "46713"); f.On || len(f.History) != 1 || f.History[0].Origin != (numbers.Origin{}) {
+		t.Errorf("46713: %+v", f)
 	}
 	if o := made[0].Origin; o.At.IsZero() || o.Source != numbers.API || o.Who != "token x" || o.Reason != "asked by phone" {
 		t.Errorf("%+v", o)

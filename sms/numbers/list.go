@@ -70,6 +70,13 @@ func (l *List) Describe(all []Change) error {
 	return describe(from, all)
 }
 
+// Agrees reports whether the journal says the same of an entry.
+func (l *List) Agrees(c *Change) bool {
+	e, err := l.entryOf(c.Entry)
+	on, known := l.changes.find(&e)
+	return err == nil && known && on == c.On
+}
+
 // Take makes changes that were made elsewhere. It returns how many were new.
 func (l *List) Take(all []Change) (n int, err error) {
 	edits := make([]edit, 0, len(all))

@@ -58,7 +58,7 @@ stands for what is not known, such as the time of changes by earlier versions.`,
 		Example: "  pmg list show optouts +46701740605",
 		Args:    ask.Exactly(2, "the name of a list and a number"),
 	}, func(out io.Writer, l register, name string, all []string) error {
-		found, err := l.look(all[0])
+		found, err := l.find(all[0])
 		if err != nil {
 			return err
 		}
@@ -184,7 +184,7 @@ func onList(
 // A register is a list that a command reads and changes.
 type register interface {
 	has(address string) (bool, error)
-	look(address string) (*admin.Listed, error)
+	find(address string) (*admin.Listed, error)
 	change(on bool, reason string, addresses []string) (int, error)
 	export(out io.Writer, removed bool) error
 }
@@ -198,7 +198,7 @@ type onDisk struct {
 
 func (l onDisk) has(address string) (bool, error) { return l.list.Has(number.Read(address)), nil }
 
-func (l onDisk) look(address string) (*admin.Listed, error) {
+func (l onDisk) find(address string) (*admin.Listed, error) {
 	found, err := l.list.Look(l.ctx, address)
 	return admin.ListedOf(l.name, address, found), err
 }
@@ -242,7 +242,7 @@ func (l asked) has(address string) (bool, error) {
 	return slices.Contains(on.Lists, l.name), err
 }
 
-func (l asked) look(address string) (*admin.Listed, error) {
+func (l asked) find(address string) (*admin.Listed, error) {
 	found := new(admin.Listed)
 	err := l.gateway.JSON(l.ctx, askTimeout, http.MethodGet, l.path("/numbers/"+url.PathEscape(address)), found)
 	return found, err
