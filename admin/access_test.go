@@ -77,8 +77,8 @@ func TestScopes(t *testing.T) {
 			l.Name += "?q=46700000001"
 		case "messages/{id}":
 			l.Name, found = "messages/00000000000000aa", http.StatusNotFound
-		case "stats", "statement", "statement/ledger":
-			found = http.StatusNotFound // nothing is counted, and there are no events
+		case "stats", "statement", "statement/ledger", numberName, "lists/{name}/export":
+			found = http.StatusNotFound // nothing is counted, there are no events, and no list
 		}
 		for token, want := range map[string]int{"": 401, "Bearer wrong": 401, look: found, act: found} {
 			if code, body, header := ask("GET", Base+"/"+l.Name, token, "", ""); code != want || code == 200 && header.Get("Content-Type") != "application/json" {

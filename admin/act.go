@@ -74,6 +74,8 @@ func Lists() []List {
 		{"statement/ledger", "the balance of ?account= with its last event, and the payments since ?month= began", showLedger},
 		{"forgetting", "whether a request to forget numbers is under way", showForgetting},
 		{"listed", "the names of the lists that have ?number=", showListed},
+		{numberName, "whether a list has a number, and the history of that", showNumber},
+		{"lists/{name}/export", "a list with its changes, as CSV, with ?all=1 also the removed numbers", exportList},
 		{"queue", "messages in the store", (*Server).queue},
 		{"queue/sums", "counts of waiting messages, by peer and origin", (*Server).sums},
 		{"messages", "the fates of the messages that ?q= selects: a number, an id, a reference", (*Server).messages},

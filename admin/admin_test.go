@@ -3,6 +3,7 @@ package admin
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -281,7 +282,9 @@ func TestScrape(t *testing.T) {
 	t.Parallel()
 	sink := startSink(t)
 	list := t.TempDir() + "/optouts.txt"
-	if err := os.WriteFile(list, []byte("46701740605\n4670*\n"), 0o600); err != nil {
+	changes := []byte("+46731234567\t2026-11-30T09:14:03Z\tstop\toperator\ta1\n+46731234568\t2026-11-30T09:14:04Z\tpage\n")
+	err := errors.Join(os.WriteFile(list, []byte("46701740605\n4670*\n"), 0o600), os.WriteFile(list+".changes", changes, 0o600))
+	if err != nil {
 		t.Fatal(err)
 	}
 	table := t.TempDir() + "/networks.csv"
@@ -321,7 +324,7 @@ func TestScrape(t *testing.T) {
 		`pmg_stage_panics_total{stage="pdu builder"} 0`,
 		`pmg_plugin_asked_total{plugin="rules"} 300`, `pmg_plugin_refused_total{plugin="rules"} 0`, `pmg_plugin_resting{plugin="rules"} 0`,
 		`pmg_webhook_calls_total{account="load",result="failed"} 3`, `pmg_webhook_servers_failing{account="load"} 1`, `pmg_webhook_dead_letters{account="load"} 1`,
-		`pmg_list_entries{list="optouts"} 2`, `pmg_list_hits_total{list="optouts"} 0`,
+		`pmg_list_last_stop_timestamp_seconds{list="optouts"} 1.796030043e+09`, `pmg_list_last_added_timestamp_seconds{list="optouts"} 1.796030044e+09`, `pmg_list_entries{list="optouts"} 2`, `pmg_list_hits_total{list="optouts"} 0`,
 		`pmg_network_table_rows 10`, `pmg_network_table_networks 1`, `pmg_network_sent_total{connector="operator",network="24001"} 300`,
 		`pmg_account_balance{account="load"} -0.03`, `pmg_account_balance_reserved{account="load"} 0`, `pmg_account_balance_low{account="load"} 1`,
 		`pmg_ready 1`, `pmg_store_failed 0`, `pmg_store_recovered 1`,

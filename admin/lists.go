@@ -2,16 +2,12 @@ package admin
 
 import (
 	"cmp"
-	"errors"
-	"fmt"
-	"net/http"
 	"slices"
+	"time"
 
 	"pmg/connector"
-	"pmg/gateway/lists"
 	"pmg/internal/figuretext"
 	"pmg/sms"
-	"pmg/sms/numbers"
 )
 
 // Networks are the networks of messages.
@@ -98,74 +94,66 @@ func networkMetrics() []metric {
 
 // NumberList is the status of a register of numbers.
 type NumberList struct {
-	Name    string `json:"name"`
-	Entries int    `json:"entries" metric:"entries" help:"Entries of the list's file: numbers, prefixes and names."`
-	Added   int64  `json:"added" metric:"added" help:"Numbers that opt-outs and pmg list add have added to those of the list's file."`
-	Removed int64  `json:"removed" metric:"removed" help:"Numbers that were removed from the list in the same way, even if the file has them."`
-	Octets  int    `json:"octets" metric:"octets" help:"Memory that the entries of the file take."`
-	Hits    int64  `json:"hits" metric:"hits_total" help:"Messages whose number was on the list: those of block were refused, those of allow and senders were not."`
-	Replies int64  `json:"replies" metric:"replies_total" help:"Replies to mobiles whose text has added them to the list, or removed them (stop_reply, start_reply)."`
-	Reloads int64  `json:"reloads" metric:"reloads_total" help:"Times that the file was read again because it had changed."`
-	Faults  int64  `json:"faults" metric:"problems_total" help:"Times that the file, or the file of its changes, had a new problem. The earlier entries stay in force."`
-	Problem string `json:"problem,omitempty"` // problem of the present version of the file
+	Name     string `json:"name"`
+	Entries  int    `json:"entries" metric:"entries" help:"Entries of the list's file: numbers, prefixes and names."`
+	Added    int64  `json:"added" metric:"added" help:"Numbers that opt-outs and pmg list add have added to those of the list's file."`
+	Removed  int64  `json:"removed" metric:"removed" help:"Numbers that were removed from the list in the same way, even if the file has them."`
+	Octets   int    `json:"octets" metric:"octets" help:"Memory that the entries of the file take."`
+	Hits     int64  `json:"hits" metric:"hits_total" help:"Messages whose number was on the list: those of block were refused, those of allow and senders were not."`
+	Messages int64  `json:"messages" metric:"messages_total" help:"Messages from mobiles by the connectors of opt_out_from, which were searched for words of stop and start."`
+	Replies  int64  `json:"replies" metric:"replies_total" help:"Replies to mobiles whose text has added them to the list, or removed them (stop_reply, start_reply)."`
+	Reloads  int64  `json:"reloads" metric:"reloads_total" help:"Times that the file was read again because it had changed."`
+	Faults   int64  `json:"faults" metric:"problems_total" help:"Times that the file, or the file of its changes, had a new problem. The earlier entries stay in force."`
+	Problem  string `json:"problem,omitempty"` // problem of the present version of the file
+
+	LastAdded *time.Time `json:"last_added,omitempty"` // when a number was last added beside the file; nil: never, or unknown
+	LastStop  *time.Time `json:"last_stop,omitempty"`  // when a mobile last sent a word of stop that added its number; nil: never, or unknown
 }
 
 // lists returns the rows of the lists.
 func (v *view) lists() (rows []NumberList) {
 	for _, s := range v.gateway.Lists.Status() {
 		rows = append(rows, NumberList{
-			s.Name, s.Entries, s.Added, s.Removed, s.Octets, s.Hits, s.Replies, s.Reloads, s.Faults, s.Problem,
+			s.Name, s.Entries, s.Added, s.Removed, s.Octets, s.Hits, s.Messages, s.Replies, s.Reloads, s.Faults, s.Problem,
+			timeOf(s.LastAdded), timeOf(s.LastStop),
 		})
 	}
 	return rows
 }
 
-// ChangedList is how many numbers were added to a list, or removed from it. The others were before.
-type ChangedList struct {
-	Changed int `json:"changed"`
-}
-
-// mostNumbers is how many numbers a request may add or remove.
-const mostNumbers = 1000
-
-// changeList returns the action that adds each ?number= to ?list=, or removes it.
-func changeList(on bool) func(*Server, *http.Request) (any, error) {
-	return func(s *Server, r *http.Request) (any, error) {
-		name := r.FormValue("list") // reads the form
-		all := r.Form["number"]
-		if len(all) == 0 || len(all) > mostNumbers {
-			return nil, refuse(http.StatusBadRequest, fmt.Sprintf("cannot change a list: give 1 to %d numbers", mostNumbers))
-		}
-		n, err := s.view.gateway.Lists.Change(name, on, all...)
-		var bad numbers.BadEntry
-		switch {
-		case errors.Is(err, lists.ErrNoList):
-			return nil, refuse(http.StatusNotFound, "cannot change list "+name+": "+err.Error())
-		case errors.As(err, &bad):
-			return nil, refuse(http.StatusUnprocessableEntity, err.Error())
-		case err != nil:
-			return nil, refuse(http.StatusInternalServerError, err.Error())
-		}
-		return ChangedList{n}, nil
+// timeOf returns a time of seconds since 1970, nil for 0.
+func timeOf(seconds int64) *time.Time {
+	if seconds == 0 {
+		return nil
 	}
-}
-
-// showListed shows the names of the lists that have ?number=.
-func showListed(s *Server, w http.ResponseWriter, r *http.Request) {
-	names := s.view.gateway.Lists.With([]string{r.FormValue("number")})
-	if names == nil {
-		names = []string{}
-	}
-	answerJSON(w, struct {
-		Lists []string `json:"lists"`
-	}{names}, nil)
+	t := time.Unix(seconds, 0).UTC()
+	return &t
 }
 
 // listMetrics returns the metrics that have the label list.
 func listMetrics() []metric {
-	return metricsOf(NumberList{}, "pmg_list_", []string{"list"}, func(s *Status, f func(any, ...string)) {
+	labels := []string{"list"}
+	all := metricsOf(NumberList{}, "pmg_list_", labels, func(s *Status, f func(any, ...string)) {
 		for i := range s.Lists {
 			f(&s.Lists[i], s.Lists[i].Name)
 		}
+	})
+	last := func(of func(*NumberList) *time.Time) func(*Status, emitter) {
+		return func(s *Status, e emitter) {
+			for i := range s.Lists {
+				if at := of(&s.Lists[i]); at != nil {
+					e.value(float64(at.Unix()), s.Lists[i].Name)
+				}
+			}
+		}
+	}
+	return append(all, metric{
+		"pmg_list_last_added_timestamp_seconds", gauge, labels,
+		"When a number was last added to the list beside its file, in seconds since 1970. There is no value without such a time.",
+		last(func(l *NumberList) *time.Time { return l.LastAdded }),
+	}, metric{
+		"pmg_list_last_stop_timestamp_seconds", gauge, labels,
+		"When a word of stop last added a mobile to the list, in seconds since 1970. There is no value without such a time.",
+		last(func(l *NumberList) *time.Time { return l.LastStop }),
 	})
 }

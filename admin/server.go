@@ -50,6 +50,7 @@ type Server struct {
 	guard      *access.Guard
 	searcher   *searcher
 	statements chan struct{} // holds an element while a statement is made
+	exports    chan struct{} // holds an element for each list that is exported
 	forgetter  forgetter
 	listeners  []net.Listener // listeners, that of the address first
 }
@@ -168,7 +169,8 @@ func newServer(cfg config.Admin, g *gateway.Gateway, e gateway.Engine, version s
 	s := &Server{reloads: parts.Reload, view: v, progress: NewProgress(), recorder: history.New(history.OfConnectors, v.reading),
 		accounts: history.New(history.OfAccounts, v.accountReading),
 		limiters: newLimiters(), searcher: newSearcher(g), statements: make(chan struct{}, 1),
-		guard: access.NewGuard(func() []config.Token { return g.Node.Config().Admin.Tokens }, sessions, g.Node.Log)}
+		exports: make(chan struct{}, mostExports),
+		guard:   access.NewGuard(func() []config.Token { return g.Node.Config().Admin.Tokens }, sessions, g.Node.Log)}
 	s.http = http.Server{
 		Handler: checkHost(
 			hostNames(cfg), func() string { return g.Node.Config().Admin.OIDC.Host() },
@@ -231,6 +233,9 @@ func (s *Server) mux(withPprof bool, parts Parts) *http.ServeMux {
 	}
 	for _, a := range Actions() {
 		m.Handle("POST "+Base+"/"+a.Name, s.guard.May(a.Scope, s.limiters.limited(s.serve(a))))
+		if method := numberMethods()[a.Name]; method != "" {
+			m.Handle(method+" "+Base+"/"+numberName, changeNumber(s, a))
+		}
 	}
 	if parts.Pages != nil {
 		m.Handle(PagesBase, parts.Pages(s))

@@ -35,8 +35,15 @@ func (g *Gateway) Places(of *privacy.Numbers) *privacy.Places {
 	if !g.Keeper.Durable() {
 		p.Left = append(p.Left, privacy.Left{Where: "queues", Why: privacy.MemoryStays})
 	}
-	for _, name := range g.Lists.With(of.All()) {
-		p.Left = append(p.Left, privacy.Left{Where: "list " + name, Why: privacy.ListStays})
+	for _, l := range g.Lists.Listings(of.All()) {
+		left := privacy.Left{Where: "list " + l.Name, Why: privacy.HistoryStays}
+		if l.On {
+			left.Why = privacy.ListStays
+		}
+		if !l.Changed.IsZero() {
+			left.Why += "; the last change is of " + l.Changed.Format("2006-01-02 15:04:05 UTC")
+		}
+		p.Left = append(p.Left, left)
 	}
 	return p
 }

@@ -39,7 +39,7 @@ func shown() []string {
 		"account", "after", "amount", "back", "before", "by", "change", "column", "comment", "compare", "connector", "day",
 		"delivery", "destination", "direction", "do", "dry_run", "endpoint", "explain", "fallback", "file", "filter",
 		"for", "force", "format", "from", "id", "key", "kind", "limit", "list", "month", "name", "network", "next", "older", "q",
-		"receipt", "reference", "replies", "scope", "session", "sessions", "since", "sort", "state", "status", "tag",
+		"reason", "receipt", "reference", "replies", "scope", "session", "sessions", "since", "sort", "state", "status", "tag",
 		"text", "texts", "to", "until", "up_to",
 	}
 }
@@ -52,6 +52,11 @@ func parametersOf(all url.Values) url.Values {
 	of := url.Values{}
 	for name, values := range all {
 		switch {
+		case name == "back": // without the query, which may have a private parameter
+			for _, path := range values {
+				path, _, _ = strings.Cut(path, "?")
+				of.Add(name, path)
+			}
 		case slices.Contains(shown(), name):
 			of[name] = values
 		case slices.Contains(Private(), name):

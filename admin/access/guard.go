@@ -52,21 +52,27 @@ type Caller struct {
 
 // String describes the caller for logs.
 func (c Caller) String() string {
+	owner := c.Owner()
+	switch {
+	case owner == "":
+		return c.From
+	case c.User != "":
+		return owner
+	}
+	return owner + " from " + c.From
+}
+
+// Owner returns the caller's name, whatever address the requests come from; "" if the caller has none. Callers take turns by it.
+func (c Caller) Owner() string {
 	switch {
 	case c.User != "":
 		return c.User
 	case c.Token != "":
-		return "token " + c.Token + " from " + c.From
+		return "token " + c.Token
 	case c.Login != "":
-		return "user " + c.Login + " from " + c.From
+		return "user " + c.Login
 	}
-	return c.From
-}
-
-// Owner returns the name under which the caller takes turns, whatever address the requests come from.
-func (c Caller) Owner() string {
-	c.From = ""
-	return c.String()
+	return ""
 }
 
 // SeesTexts reports whether the caller may see the texts of messages. Texts are shown only on request, and

@@ -20,6 +20,7 @@ var elsewhere = map[string]string{
 	"PMGPluginRests":    "PMGRouteDown has its line",
 	"PMGPluginCrowded":  "the page Plugins shows it",
 	"PMGListUnreadable": "PMGRouteDown has its line",
+	"PMGOptOutsStopped": "it compares with the week before",
 	"PMGBalanceLow":     "the page of the account shows it, and its webhook is called",
 
 	"PMGClusterNoOwner":        "nodes that stand by show no list",

@@ -85,6 +85,8 @@ func told(a *admin.Action, v any) string {
 		return fmt.Sprintf(
 			"%s: %s %s added, the balance is %s.", done.Account, done.Payment.Amount, done.Currency, done.Payment.Balance,
 		)
+	case admin.ChangedList:
+		return listChanged(a, done.Changed)
 	case *privacy.Report:
 		return done.String()
 	case admin.Reloaded:
@@ -95,6 +97,19 @@ func told(a *admin.Action, v any) string {
 		return a.Name
 	}
 	return a.Name + ": " + string(b)
+}
+
+// listChanged returns the result of a change of a list as text.
+func listChanged(a *admin.Action, n int) string {
+	switch added := a.Name == "lists/add"; {
+	case added && n == 0:
+		return "The number was on the list before."
+	case added:
+		return "The number is on the list now."
+	case n == 0:
+		return "The number was not on the list."
+	}
+	return "The number is not on the list any more."
 }
 
 // patience is the time after which a change of many messages stops, and the page reports that messages remain.

@@ -13,8 +13,11 @@ import (
 // isSearch reports whether the page reads files of any size. Such a page has no stream, and each request for
 // it is in the audit log.
 func (p *page) isSearch() bool {
-	return strings.HasPrefix(p.Name, "messages") || p.Name == "statistics" || p.Name == statementName ||
-		p.Name == whatIfName
+	switch p.Name {
+	case "statistics", statementName, whatIfName, registerName:
+		return true
+	}
+	return strings.HasPrefix(p.Name, "messages")
 }
 
 // before is how long before a message's first known event the search for its story begins, because the line of a request may
@@ -65,8 +68,11 @@ func (s *site) messages(r *http.Request) any {
 }
 
 // StoryPath returns the path of the story of a message.
-func (v *view) StoryPath(m admin.Message) string {
-	return v.Link("messages", m.ID) + "?since=" + m.Begun.Add(-before).UTC().Format(time.RFC3339)
+func (v *view) StoryPath(m admin.Message) string { return v.StoryOf(m.ID, m.Begun) }
+
+// StoryOf returns the path of the story of the message with an id, about which something is known at a time.
+func (v *view) StoryOf(id string, at time.Time) string {
+	return v.Link("messages", id) + "?since=" + at.Add(-before).UTC().Format(time.RFC3339)
 }
 
 // A storyPage is the model of the page about one message.

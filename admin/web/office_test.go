@@ -15,6 +15,37 @@ import (
 
 var pictures = flag.String("pictures", "", "directory into which TestOffice writes pictures of the pages")
 
+// lookAt checks the page that is open: its controls have names, it fits on a telephone, and its texts can be read in both themes. With
+// -pictures it makes pictures.
+func lookAt(t *testing.T, b *chrome.Browser, name string) {
+	t.Helper()
+	run := b.Do
+	if wrong := b.Nameless(); len(wrong) > 0 {
+		t.Errorf("%s: controls without a name: %q", name, wrong)
+	}
+	for _, width := range []int64{390, 1280} {
+		var beyond bool
+		run(chromedp.EmulateViewport(width, 900), chromedp.Evaluate(`document.documentElement.scrollWidth > innerWidth`, &beyond))
+		if beyond {
+			t.Errorf("%s: wider than %d px", name, width)
+		}
+		for _, scheme := range []string{"light", "dark"} {
+			run(inColors(scheme))
+			if pale := b.Pale(); len(pale) > 0 {
+				t.Errorf("%s: texts that are hard to read in %s colors: %q", name, scheme, pale)
+			}
+			if *pictures != "" {
+				var png []byte
+				run(chromedp.FullScreenshot(&png, 100))
+				path := filepath.Join(*pictures, name+"-"+scheme+map[int64]string{390: "-390", 1280: ""}[width]+".png")
+				if err := os.WriteFile(path, png, 0o600); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+	}
+}
+
 // A reseller's morning in a real browser, without JSON: a sheet of prices is uploaded and put in force, a
 // customer is made with fields that are shown when they count, edited, and copied; a second person who edits the same is informed.
 func TestOffice(t *testing.T) {
@@ -30,30 +61,7 @@ func TestOffice(t *testing.T) {
 	}
 	picture := func(name string) {
 		t.Helper()
-		if wrong := b.Nameless(); len(wrong) > 0 {
-			t.Errorf("%s: controls without a name: %q", name, wrong)
-		}
-		for _, width := range []int64{390, 1280} {
-			var beyond bool
-			run(chromedp.EmulateViewport(width, 900), chromedp.Evaluate(`document.documentElement.scrollWidth > innerWidth`, &beyond))
-			if beyond {
-				t.Errorf("%s: wider than %d px", name, width)
-			}
-			for _, scheme := range []string{"light", "dark"} {
-				run(inColors(scheme))
-				if pale := b.Pale(); len(pale) > 0 {
-					t.Errorf("%s: texts that are hard to read in %s colors: %q", name, scheme, pale)
-				}
-				if *pictures != "" {
-					var png []byte
-					run(chromedp.FullScreenshot(&png, 100))
-					path := filepath.Join(*pictures, name+"-"+scheme+map[int64]string{390: "-390", 1280: ""}[width]+".png")
-					if err := os.WriteFile(path, png, 0o600); err != nil {
-						t.Error(err)
-					}
-				}
-			}
-		}
+		lookAt(t, b, name)
 	}
 	has := func(text string) chromedp.Action {
 		return chromedp.WaitVisible(`//*[contains(text(), "` + text + `")]`)

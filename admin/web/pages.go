@@ -28,6 +28,8 @@ func (s *site) pages() []page {
 		{browser.Page{Name: "messages/{name}", Title: "Message", Group: "Messages"}, s.story},
 		{browser.Page{Name: tryName, Title: "Try", Group: "Messages"}, s.try},
 		{browser.Page{Name: pduLogName, Title: "PDU log", Group: "Messages"}, s.pduLog},
+		{browser.Page{Name: registersName, Title: "Lists", Group: "Messages"}, s.lists.registers},
+		{browser.Page{Name: registerName, Title: "List", Group: "Messages"}, s.register},
 		{browser.Page{Name: "queues", Title: "Queues", Group: "Traffic"}, s.lists.queues},
 		{browser.Page{Name: "receipts", Title: "Receipts", Group: "Traffic"}, s.lists.receipts},
 		{browser.Page{Name: "statistics", Title: "Statistics", Group: "Traffic"}, s.statistics},

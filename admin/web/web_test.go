@@ -11,6 +11,8 @@ import (
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -44,6 +46,8 @@ connectors:
 routes:
   - {account: '<b>"x', destination: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12], source: '<b>', keyword: [stop], to: [{connector: operator, weight: 3}, {account: '<b>"x'}]}
   - {to: operator}
+lists:
+  - {name: optouts, file: %q, opt_out_from: operator}
 `
 
 // start runs a gateway whose users have the names of their scopes.
@@ -56,10 +60,22 @@ func start(t *testing.T) (url string, g *gateway.Gateway) {
 // startServer is start for tests of what the server keeps.
 func startServer(t *testing.T) *admin.Server { return startNode(t, nil) }
 
+// listFile returns the name of a file of a list with changes beside it, whose fields would be markup if they were not escaped.
+func listFile(t *testing.T) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "optouts.txt")
+	changes := "+46701740605\n-46701740605\t2026-11-30T09:14:03Z\tpage\tuser <b>\t\t<script>\n+46701740605\t2026-11-30T09:14:04Z\tstop\toperator\t" + storyID + "\n" +
+		"+<B>\"X\t2026-11-30T09:14:05Z\tapi\n"
+	if err := errors.Join(os.WriteFile(file, []byte("468*\n46709\n"), 0o600), os.WriteFile(file+".changes", []byte(changes), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
 // startNode is startServer for a node of a cluster.
 func startNode(t *testing.T, known func() *report.Report) *admin.Server {
 	t.Helper()
-	cfg, _, err := config.Parse(fmt.Appendf(nil, gatewayYAML, t.TempDir()), config.Options{})
+	cfg, _, err := config.Parse(fmt.Appendf(nil, gatewayYAML, t.TempDir(), listFile(t)), config.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +136,7 @@ func tools() Tools {
 
 // named are the things of start's gateway that pages are about.
 func named() map[string]string {
-	return map[string]string{"connectors/{name}": "operator", "accounts/{name}": `<b>"x`, "webhooks/{name}": `<b>"x`, "messages/{name}": storyID}
+	return map[string]string{"connectors/{name}": "operator", "accounts/{name}": `<b>"x`, "webhooks/{name}": `<b>"x`, "messages/{name}": storyID, registerName: "optouts"}
 }
 
 // pathOf returns a path and the heading of a page.

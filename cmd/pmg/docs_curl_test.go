@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -26,6 +27,7 @@ accounts:
   - {system_id: load, password: secret}
   - {system_id: shop, password: secret, pull: true}
 routes: [{to: smsc}]
+lists: [{name: optouts, file: %[1]s/optouts.txt}]
 `
 
 // notRun are the commands with curl that are not run, by a part of each, and why.
@@ -77,7 +79,8 @@ func TestDocumentsCurl(t *testing.T) {
 		t.Skip("curl is missing")
 	}
 	dir := t.TempDir()
-	if err := os.Mkdir(filepath.Join(dir, "managed"), 0o700); err != nil {
+	list := os.WriteFile(filepath.Join(dir, "optouts.txt"), []byte("# none\n"), 0o600)
+	if err := errors.Join(list, os.Mkdir(filepath.Join(dir, "managed"), 0o700)); err != nil {
 		t.Fatal(err)
 	}
 	r := runServer(t, fmt.Sprintf(curled, dir))

@@ -73,8 +73,11 @@ func (i *Intake) take(n uint64) {
 	i.id = i.last - n
 }
 
-// identify assigns the next id to m.
+// identify assigns the next id to m, unless a step has assigned one.
 func (i *Intake) identify(m *sms.Message) {
+	if m.ID != 0 {
+		return
+	}
 	if i.id == i.last {
 		i.take(i.block)
 	}

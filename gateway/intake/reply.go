@@ -15,10 +15,12 @@ func stepOptOut(d *Checker, _ int64, s *Submission) Verdict {
 	if s.Preview {
 		return Pass
 	}
-	if s.at.change = d.lists.Asked(s.Message); s.at.change == nil {
+	if s.at.change = d.lists.Asked(s.Message, true); s.at.change == nil {
 		return Pass
 	}
-	s.Work = s.at.change.Make
+	id := d.keep.IDs.Add(1) // the message gets its id now, because the journal of the list names it
+	s.Message.ID = id
+	s.Work = func() sms.Code { return s.at.change.Make(id) }
 	return Later
 }
 

@@ -43,8 +43,14 @@ func New(n *node.Node, k *keep.Keeper) *Lists {
 type list struct {
 	name     string
 	numbers  *numbers.List
-	replies  *atomic.Int64 // number of replies that were sent because the list has changed
-	byMobile bool          // mobiles can change the list
+	counts   *counts
+	byMobile bool // mobiles can change the list
+}
+
+// counts are the counters of a list, which go on when its options change.
+type counts struct {
+	replies  atomic.Int64 // replies that were sent because the list has changed
+	messages atomic.Int64 // messages that were searched for words, because they came by a connector of opt_out_from
 }
 
 // Opened are the lists of a configuration, which Apply puts in force.
@@ -71,14 +77,14 @@ func (l *Lists) Open(cfg *config.Config) (*Opened, error) {
 			if err != nil {
 				return nil, fmt.Errorf("cannot open list %s: %w", c.Name, err)
 			}
-			before = &list{name: c.Name, numbers: opened, replies: &atomic.Int64{}}
+			before = &list{name: c.Name, numbers: opened, counts: new(counts)}
 			if l.shares.Load() {
 				if err := l.exchange(before); err != nil {
 					return nil, err
 				}
 			}
 		}
-		one := &list{c.Name, before.numbers, before.replies, len(c.OptOutFrom) > 0}
+		one := &list{c.Name, before.numbers, before.counts, len(c.OptOutFrom) > 0}
 		named[c.Name] = one
 		o.all = append(o.all, one)
 		for _, from := range c.OptOutFrom {
@@ -108,6 +114,14 @@ func (o *Opened) find(c *config.List) *list {
 		if one.name == c.Name && one.numbers.Path() == c.File {
 			return one
 		}
+	}
+	return nil
+}
+
+// named returns the list with a name, or nil if there is none.
+func (o *Opened) named(name string) *list {
+	if i := slices.IndexFunc(o.all, func(one *list) bool { return one.name == name }); i >= 0 {
+		return o.all[i]
 	}
 	return nil
 }
@@ -153,15 +167,16 @@ func (l *Lists) Refresh(now int64) {
 
 // A Status is the state of a list.
 type Status struct {
-	Name    string
-	Replies int64 // number of replies to mobiles that have changed the list
+	Name     string
+	Replies  int64 // number of replies to mobiles that have changed the list
+	Messages int64 // number of messages that were searched for words of the list
 	numbers.Status
 }
 
 // Status returns the states of the lists, in the order of the configuration.
 func (l *Lists) Status() (all []Status) {
 	for _, one := range l.inUse.Load().all {
-		all = append(all, Status{one.name, one.replies.Load(), one.numbers.Status()})
+		all = append(all, Status{one.name, one.counts.replies.Load(), one.counts.messages.Load(), one.numbers.Status()})
 	}
 	return all
 }
@@ -184,4 +199,34 @@ func (l *Lists) With(addresses []string) (names []string) {
 		}
 	}
 	return names
+}
+
+// A Listing is a list that has something about some addresses.
+type Listing struct {
+	Name    string
+	On      bool      // an address is on the list
+	Changed time.Time // when an address was last added beside the file, or removed; zero: never, or unknown
+}
+
+// Listings returns the lists that contain one of the addresses or a prefix of one, or changes of one.
+func (l *Lists) Listings(addresses []string) (all []Listing) {
+	on := l.With(addresses)
+	for _, one := range l.inUse.Load().all {
+		last, err := one.numbers.Last(addresses)
+		if err != nil {
+			l.node.Log.Error().Str("list", one.name).Err(err).Msg("cannot read when numbers were added to the list")
+		}
+		is := slices.Contains(on, one.name)
+		if !is && len(last) == 0 {
+			continue
+		}
+		listing := Listing{Name: one.name, On: is}
+		for i := range last {
+			if last[i].At.After(listing.Changed) {
+				listing.Changed = last[i].At
+			}
+		}
+		all = append(all, listing)
+	}
+	return all
 }

@@ -15,6 +15,7 @@ import (
 	"pmg/gateway/node"
 	"pmg/internal/testkit/testutil"
 	"pmg/sms"
+	"pmg/sms/numbers"
 )
 
 // A place is lists with their log, and a directory of files.
@@ -204,11 +205,11 @@ func TestOptOut(t *testing.T) {
 		defer m.Release()
 		m.Kind, m.Origin, m.Alphabet = sms.MO, p.node.Origins.Of("", connector), a
 		m.Set(sms.Address{Addr: []byte("46799")}, sms.Address{Addr: []byte(to)}, []byte(text))
-		change := p.Asked(m)
+		change := p.Asked(m, true)
 		if change == nil {
 			return sms.Unsupported
 		}
-		return change.Make()
+		return change.Make(0xa1)
 	}
 	for _, c := range []struct {
 		connector, to, text string
@@ -232,8 +233,18 @@ func TestOptOut(t *testing.T) {
 			t.Errorf("%q: out is %t", c.text, out)
 		}
 	}
-	if data, err := os.ReadFile(p.dir + "/optouts.changes"); string(data) != "+46799\n-46799\n+46799\n" || err != nil {
-		t.Errorf("%q %v", data, err)
+	r, err := p.Register("optouts")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := r.Recent()
+	for i := range all {
+		if c := &all[i]; c.Entry != "46799" || c.On != (i != 1) || (c.Source == numbers.Stop) != c.On || c.Who != "operator" || c.ID != sms.FormatID(0xa1) || c.At.IsZero() {
+			t.Errorf("%d: %+v", i, c)
+		}
+	}
+	if s := p.Status()[0]; err != nil || len(all) != 3 || s.LastStop == 0 || s.Messages != 7 {
+		t.Errorf("%v, %v, %+v", all, err, s)
 	}
 	if err := errors.Join(os.Remove(p.dir+"/optouts.changes"), os.Mkdir(p.dir+"/optouts.changes", 0o700)); err != nil {
 		t.Fatal(err)

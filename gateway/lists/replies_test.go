@@ -37,11 +37,11 @@ func (a *answering) asks(number, text string) *Change {
 	defer m.Release()
 	m.Kind, m.Origin = sms.MO, a.node.Origins.Of("", "operator")
 	m.Set(sms.Address{TON: 1, NPI: 1, Addr: []byte(number)}, sms.Address{TON: 3, Addr: []byte("12345")}, []byte(text))
-	c := a.Asked(m)
+	c := a.Asked(m, true)
 	if c == nil {
 		a.t.Fatalf("%s asks for nothing", text)
 	}
-	c.Make()
+	c.Make(0xa1)
 	return c
 }
 

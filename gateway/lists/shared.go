@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
+	"time"
 
 	"pmg/sms/numbers"
 	"pmg/store"
@@ -13,6 +15,9 @@ import (
 // In a cluster the changes of a list are notes in the store, so that the node that takes over has them:
 //
 //	.listed 0 <name of the list> 0 <number>     '+' or '-'
+//	.listed 0 <name of the list> 1 <number>     the same with the origin (numbers.Change.Note)
+//
+// Earlier versions write and read the first one alone. The second one counts while both have the same sign.
 //
 // The journal beside the file is written first. What it has and the notes lack, such as what a command has added while
 // another node had the work, is stored as well; where both have a number, the note decides.
@@ -20,24 +25,31 @@ import (
 // ErrNoList is the error for a list that the configuration does not have.
 var ErrNoList = errors.New("the configuration has no list of this name")
 
-// Change adds addresses to a list, or removes them. It returns how many that has changed, after the changes are on disk.
-func (l *Lists) Change(name string, on bool, addresses ...string) (n int, err error) {
-	for _, one := range l.inUse.Load().all {
-		if one.name != name {
-			continue
-		}
-		if on {
-			n, err = one.numbers.Add(addresses...)
-		} else {
-			n, err = one.numbers.Remove(addresses...)
-		}
-		l.share(one)
-		if err == nil && l.shares.Load() {
-			err = l.keep.Batches.Sync()
-		}
-		return n, err
+// Change adds addresses to a list, or removes them, now. It returns how many that has changed, after the changes are on disk.
+func (l *Lists) Change(name string, on bool, from numbers.Origin, addresses ...string) (n int, err error) {
+	one := l.inUse.Load().named(name)
+	if one == nil {
+		return 0, ErrNoList
 	}
-	return 0, ErrNoList
+	from.At = time.Unix(0, l.node.Clock.WallNow())
+	if on {
+		n, err = one.numbers.Add(from, addresses...)
+	} else {
+		n, err = one.numbers.Remove(from, addresses...)
+	}
+	l.share(one)
+	if err == nil && l.shares.Load() {
+		err = l.keep.Batches.Sync()
+	}
+	return n, err
+}
+
+// Register returns the register of a list, to be read.
+func (l *Lists) Register(name string) (*numbers.List, error) {
+	if one := l.inUse.Load().named(name); one != nil {
+		return one.numbers, nil
+	}
+	return nil, ErrNoList
 }
 
 // share stores what has changed in a list, for the other nodes. The message that has caused the change is committed later than
@@ -49,14 +61,26 @@ func (l *Lists) share(one *list) {
 	l.note(one.name, one.numbers.Fresh())
 }
 
-// note writes notes of changes.
+// note writes notes of changes. A change of unknown origin, such as one that was made before, leaves notes that say the same.
 func (l *Lists) note(name string, all []numbers.Change) {
+	all = slices.DeleteFunc(all, func(c numbers.Change) bool {
+		if !c.At.IsZero() {
+			return false
+		}
+		value, known, err := l.keep.Index.Lookup(store.KindListed, append(keyOf(name), c.Entry...))
+		return err == nil && known && numbers.ReadNote(c.Entry, value).On == c.On
+	})
 	if len(all) == 0 {
 		return
 	}
 	l.keep.Batches.Write(func(b *store.Batch) {
-		for _, c := range all {
-			b.Note(store.KindListed, append(keyOf(name), c.Entry...), []byte{signOf(c.On)}, store.Forever)
+		for i := range all {
+			c := &all[i]
+			note := c.Note()
+			b.Note(store.KindListed, append(keyOf(name), c.Entry...), note[:1], store.Forever)
+			if len(note) > 1 {
+				b.Note(store.KindListed, append(originKeyOf(name), c.Entry...), note, store.Forever)
+			}
 		}
 	})
 	l.keep.Batches.CommitSoon()
@@ -64,11 +88,21 @@ func (l *Lists) note(name string, all []numbers.Change) {
 
 func keyOf(name string) []byte { return append([]byte(name), 0) }
 
-func signOf(on bool) byte {
-	if on {
-		return '+'
+func originKeyOf(name string) []byte { return append([]byte(name), 1) }
+
+// origins sets the origins of changes from their notes.
+func (l *Lists) origins(name string, all []numbers.Change) error {
+	for i := range all {
+		c := &all[i]
+		value, known, err := l.keep.Index.Lookup(store.KindListed, append(originKeyOf(name), c.Entry...))
+		if err != nil {
+			return err
+		}
+		if noted := numbers.ReadNote(c.Entry, value); known && noted.On == c.On {
+			*c = noted
+		}
 	}
-	return '-'
+	return nil
 }
 
 // Keep begins to share changes, in a cluster, after the store was opened, and takes over those of the other nodes.
@@ -95,6 +129,10 @@ func (l *Lists) exchange(one *list) error {
 	var some []numbers.Change
 	taken := 0
 	take := func() error {
+		err := l.origins(one.name, some)
+		if err != nil {
+			return err
+		}
 		n, err := one.numbers.Take(some)
 		taken, some = taken+n, some[:0]
 		return err
@@ -105,7 +143,9 @@ func (l *Lists) exchange(one *list) error {
 		if !ok {
 			return errOther
 		}
-		some = append(some, numbers.Change{Entry: string(entry), On: string(value) == "+"})
+		if c := numbers.ReadNote(string(entry), value); !one.numbers.Agrees(&c) { // usually all agree
+			some = append(some, c)
+		}
 		if len(some) == atOnce {
 			return take()
 		}
@@ -114,26 +154,35 @@ func (l *Lists) exchange(one *list) error {
 	if err == nil || errors.Is(err, errOther) {
 		err = take()
 	}
-	for _, c := range one.numbers.Changes() {
-		if err != nil {
-			break
-		}
-		var known bool
-		if _, known, err = l.keep.Index.Lookup(store.KindListed, append(keyOf(one.name), c.Entry...)); !known && err == nil {
-			some = append(some, c)
-		}
-		if len(some) == atOnce {
-			l.note(one.name, some)
-			some = some[:0]
-		}
+	if err == nil {
+		err = l.noteOthers(one)
 	}
 	if err != nil {
 		return fmt.Errorf("cannot take over the changes of list %s: %w", one.name, err)
 	}
-	l.note(one.name, some)
 	if taken > 0 {
 		l.node.Log.Info().Str("list", one.name).Int("numbers", taken).
 			Msg("numbers that other nodes have added to the list or removed are taken over")
+	}
+	return nil
+}
+
+// noteOthers stores the changes of a list that have no note.
+func (l *Lists) noteOthers(one *list) error {
+	var failed error
+	others := slices.DeleteFunc(one.numbers.Changes(), func(c numbers.Change) bool {
+		_, known, err := l.keep.Index.Lookup(store.KindListed, append(keyOf(one.name), c.Entry...))
+		failed = errors.Join(failed, err)
+		return known || err != nil
+	})
+	if failed != nil {
+		return failed
+	}
+	if err := one.numbers.Describe(others); err != nil {
+		return err
+	}
+	for some := range slices.Chunk(others, atOnce) {
+		l.note(one.name, some)
 	}
 	return nil
 }

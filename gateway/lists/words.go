@@ -3,11 +3,13 @@ package lists
 import (
 	"bytes"
 	"slices"
+	"time"
 
 	"pmg/config"
 	"pmg/internal/smstext"
 	"pmg/sms"
 	"pmg/sms/number"
+	"pmg/sms/numbers"
 )
 
 // words are the texts with which mobiles change a list.
@@ -38,6 +40,7 @@ func wordsIn(texts []string) (all []string) {
 type Change struct {
 	Mobile, Service sms.Address // the sender and the recipient of the message
 
+	by    string // the connector that brought the message
 	lists *Lists
 	all   []change
 	due   *change // the change whose reply must be sent; nil: none
@@ -51,9 +54,14 @@ type change struct {
 }
 
 // Asked returns the change of lists that the text of a message requests, or nil if it requests no
-// change.
-func (l *Lists) Asked(m *sms.Message) *Change {
+// change. If count is true, each list whose words are searched for counts the message.
+func (l *Lists) Asked(m *sms.Message, count bool) *Change {
 	all := l.inUse.Load().words[m.Origin.Connector]
+	for _, w := range all {
+		if count {
+			w.list.counts.messages.Add(1)
+		}
+	}
 	if len(all) == 0 || len(m.Text()) > smstext.MostTyped {
 		return nil
 	}
@@ -75,7 +83,7 @@ func (l *Lists) Asked(m *sms.Message) *Change {
 	if changes == nil { // the usual case
 		return nil
 	}
-	return &Change{Mobile: copied(m.Source()), Service: copied(m.Dest()), lists: l, all: changes}
+	return &Change{Mobile: copied(m.Source()), Service: copied(m.Dest()), by: m.Origin.Connector, lists: l, all: changes}
 }
 
 func copied(a sms.Address) sms.Address {
@@ -83,15 +91,16 @@ func copied(a sms.Address) sms.Address {
 	return a
 }
 
-// Make changes the lists. Afterwards the message may be answered. Make returns sms.TemporaryFailure
-// if the change could not be written to disk.
-func (c *Change) Make() sms.Code {
+// Make changes the lists because of the message with an id. Afterwards the message may be answered. Make returns
+// sms.TemporaryFailure if the change could not be written to disk.
+func (c *Change) Make(id uint64) sms.Code {
 	mobile := number.Of(c.Mobile)
+	from := numbers.Origin{At: time.Unix(0, c.lists.node.Clock.WallNow()), Who: c.by, ID: sms.FormatID(id)}
 	for i := range c.all {
 		one := &c.all[i]
 		now := c.lists.node.Clock.Now()
 		on := one.list.numbers.Has(mobile)
-		n, err := one.set(mobile)
+		n, err := one.set(from, mobile)
 		if err != nil {
 			if c.lists.node.Repeats.First("opt out") {
 				c.lists.node.Log.Error().Err(err).Msg("cannot store an opt-out; the SMSC is asked to send it again")
@@ -108,11 +117,13 @@ func (c *Change) Make() sms.Code {
 }
 
 // set changes the list, and returns how many entries have changed.
-func (one *change) set(mobile number.Number) (int, error) {
+func (one *change) set(from numbers.Origin, mobile number.Number) (int, error) {
 	if one.stop {
-		return one.list.numbers.Add(mobile.String())
+		from.Source = numbers.Stop
+		return one.list.numbers.Add(from, mobile.String())
 	}
-	return one.list.numbers.Remove(mobile.String(), string(mobile.Octets())) // also in the form in which an SMSC wrote the number
+	from.Source = numbers.Start
+	return one.list.numbers.Remove(from, mobile.String(), string(mobile.Octets())) // also as an SMSC has written the number
 }
 
 // mayReply reports whether the list has a reply and the mobile has a number.
@@ -130,7 +141,7 @@ func (c *Change) Reply() string {
 
 // Replied counts the reply as sent.
 func (c *Change) Replied() {
-	c.due.list.replies.Add(1)
+	c.due.list.counts.replies.Add(1)
 	c.due = nil
 }
 

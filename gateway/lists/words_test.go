@@ -37,9 +37,9 @@ func TestOptOutForms(t *testing.T) {
 		m := p.node.Messages.Get()
 		m.Kind, m.Origin, m.Alphabet = sms.MO, p.node.Origins.Of("", "operator"), c.alphabet
 		m.Set(c.from, c.asked, []byte(c.text))
-		change := p.Asked(m)
+		change := p.Asked(m, true)
 		if change != nil {
-			if code := change.Make(); code != sms.OK {
+			if code := change.Make(0xa1); code != sms.OK {
 				t.Errorf("%s: %s", name, code)
 			}
 		}
@@ -78,7 +78,7 @@ func TestOptOutBefore(t *testing.T) {
 	defer m.Release()
 	m.Kind, m.Origin = sms.MO, p.node.Origins.Of("", "operator")
 	m.Set(national, sms.Address{Addr: []byte("12345")}, []byte("START"))
-	if change := p.Asked(m); change == nil || change.Make() != sms.OK || screened() {
+	if change := p.Asked(m, true); change == nil || change.Make(0xa1) != sms.OK || screened() {
 		t.Error("it stays on the list")
 	}
 }

@@ -9,9 +9,11 @@ import (
 	"pmg/config"
 )
 
-// ListStays says why a number stays on a list.
 const (
+	// ListStays says why a number stays on a list.
 	ListStays = "it keeps messages away, such as behind an opt-out; pmg list and the list's file remove it"
+	// HistoryStays says why the changes of a number stay that is not on a list any more.
+	HistoryStays = "its changes say when somebody has opted out and in; they are lines of the file FILE.changes beside the list's"
 	// MemoryStays says why messages stay in queues.
 	MemoryStays = "store.engine is memory: messages that wait in queues stay until they have ended"
 )

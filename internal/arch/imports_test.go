@@ -178,7 +178,7 @@ func table() []row {
 		{"cmd/pmg/customers", "admin config events/statement gateway/credit internal/console internal/passhash internal/textfile internal/token sms/networks sms/prices"},
 		{"cmd/pmg/ask", "config internal/console internal/httpcall internal/tlsfiles protocols/httpsms"},
 		{"cmd/pmg/help", ""},
-		{"cmd/pmg/check", "admin cmd/pmg/ask config gateway/hooks internal/figuretext internal/nearest internal/sheet internal/textfile plugin sms sms/networks sms/number sms/numbers"},
+		{"cmd/pmg/check", "admin cmd/pmg/ask config gateway/hooks internal/console internal/figuretext internal/nearest internal/sheet internal/textfile plugin sms sms/networks sms/number sms/numbers"},
 		{"cmd/pmg/history", "admin cmd/pmg/ask config config/document config/managed config/managed/editor internal/console"},
 		{"cmd/pmg/whatif", "cmd/pmg/ask config connector events events/statement events/stats gateway gateway/intake internal/console internal/figuretext protocols sms sms/rewrite"},
 		{"cmd/pmg/files", "admin cmd/pmg/ask config events events/stats gateway/credit gateway/operate gateway/privacy internal/console pdulog protocols sms store"},

@@ -12,6 +12,7 @@ import (
 	"pmg/httpapi/apitest"
 	"pmg/internal/testkit/testutil"
 	"pmg/sms"
+	"pmg/sms/numbers"
 	"pmg/store"
 )
 
@@ -82,11 +83,23 @@ func TestOptOut(t *testing.T) {
 		if in, out := stats.Accepted.Load(), stats.Sent.Load(); in != 3 || out != 3 || g.Lists.Status()[0].Replies != 2 {
 			t.Errorf("%d have come and %d left, %d replies", in, out, g.Lists.Status()[0].Replies)
 		}
+		register, err := g.Lists.Register("optouts")
+		if err != nil {
+			t.Fatal(err)
+		}
+		found, err := register.Look(t.Context(), "46700000001")
+		if err != nil || found.On || len(found.History) != 2 || found.History[0].Source != numbers.Start || found.History[1].Source != numbers.Stop {
+			t.Fatalf("%+v, %v", found, err)
+		}
 		client.conn.Close()
 		smsc.conn.Close()
 		g.stop()
 		replies := 0
+		changedBy := map[string]bool{found.History[0].ID: false, found.History[1].ID: false} // the messages have these ids
 		for _, e := range readEvents(t, dir) {
+			if _, known := changedBy[e.ID]; known {
+				changedBy[e.ID] = e.Kind == "mo" && e.Source == "46700000001"
+			}
 			if e.Kind == "submit" && e.Account == "" {
 				replies++
 				if e.Connector != "operator" || e.ToConnector != "operator" || e.Source != "1234" || e.Destination != "46700000001" ||
@@ -96,6 +109,11 @@ func TestOptOut(t *testing.T) {
 			}
 		}
 		equal(t, "events of replies", replies, 2)
+		for id, ok := range changedBy {
+			if !ok {
+				t.Errorf("no message of the mobile has the id %s of a change", id)
+			}
+		}
 	})
 }
 

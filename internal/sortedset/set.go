@@ -7,6 +7,7 @@ package sortedset
 
 import (
 	"encoding/binary"
+	"iter"
 	"math/bits"
 	"slices"
 )
@@ -122,6 +123,24 @@ func (s *Set) End() {
 		s.slabs[last] = slices.Clone(s.slabs[last])
 	}
 	s.first, s.at, s.width, s.block = slices.Clone(s.first), slices.Clone(s.at), slices.Clone(s.width), nil
+}
+
+// All returns the numbers of the set, in their order. It does not allocate for each.
+func (s *Set) All() iter.Seq[uint64] {
+	return func(yield func(uint64) bool) {
+		for i, first := range s.first {
+			if !yield(first) {
+				return
+			}
+			width := int(s.width[i])
+			data := s.slabs[s.at[i]>>slabBits][s.at[i]&(slabSize-1):]
+			for n := range min(blockSize, s.n-i*blockSize) - 1 {
+				if !yield(first + number(data[n*width:], width)) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // Len returns the number of numbers in the set.

@@ -1,91 +1,132 @@
 package numbers
 
 import (
-	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"syscall"
 
-	"pmg/internal/textfile"
 	"pmg/internal/wholefile"
 )
 
 // MaxChanges is the maximum number of numbers in the journal of a list.
 const MaxChanges = 2_000_000
 
+// A byEntry has a value for each of some entries.
+type byEntry[T any] struct {
+	numbers map[uint64]T
+	names   map[string]T
+}
+
+func newByEntry[T any]() byEntry[T] { return byEntry[T]{map[uint64]T{}, map[string]T{}} }
+
+func (m *byEntry[T]) get(e *entry) (value T, known bool) {
+	if e.number != 0 {
+		value, known = m.numbers[e.number]
+	} else {
+		value, known = m.names[string(e.name)]
+	}
+	return value, known
+}
+
+func (m *byEntry[T]) set(e *entry, value T) {
+	if e.number != 0 {
+		m.numbers[e.number] = value
+	} else {
+		m.names[string(e.name)] = value
+	}
+}
+
+// A mark is what memory has of an entry of the journal: whether the entry is on the list, in the lowest bit, and how many lines
+// are about it, up to mostLines.
+type mark uint8
+
+const mostLines = 127
+
+func (m mark) on() bool   { return m&1 != 0 }
+func (m mark) lines() int { return int(m >> 1) }
+
+// next returns the mark behind one more line.
+func (m mark) next(on bool) mark {
+	next := mark(min(m.lines()+1, mostLines) << 1)
+	if on {
+		next++
+	}
+	return next
+}
+
 // changes are the numbers that the journal adds to a list or removes from it, whatever the list's file
 // contains. It is safe for concurrent use.
 type changes struct {
 	path, list string
-	count      atomic.Int64 // number of changes; 0: a look-up needs no lock
+	count      atomic.Int64 // number of changed entries; 0: a look-up needs no lock
 	added      atomic.Int64
+	lastAdded  atomic.Int64 // time of the latest line that adds an entry, in seconds since 1970; 0: unknown
+	lastStop   atomic.Int64 // the same of lines of mobiles
 
-	mu      sync.RWMutex
-	numbers map[uint64]bool // true: the number is on the list
-	names   map[string]bool
+	mu    sync.RWMutex
+	marks byEntry[mark]
 
-	reading sync.Mutex  // locks reading and writing of the journal within this process
-	info    os.FileInfo // guarded by reading: file info of the journal that was read; nil: the journal does not exist
-	offset  int64       // guarded by reading: offset up to which the journal was read
-	lines   int64       // guarded by reading: number of lines that were read
-	problem string      // guarded by reading: the reason why a part of the journal cannot be read; "": no problem
-	shared  bool        // Fresh is called
-	fresh   []Change    // guarded by reading: changes since Fresh was called
-}
-
-// A Change is a number or the name of a sender that the journal adds to a list or removes from it, whatever the list's file
-// contains.
-type Change struct {
-	Entry string
-	On    bool
+	reading   sync.Mutex  // locks reading and writing of the journal within this process
+	info      os.FileInfo // guarded by reading: file info of the journal that was read; nil: the journal does not exist
+	offset    int64       // guarded by reading: offset up to which the journal was read
+	lines     int64       // guarded by reading: number of lines that were read
+	remaining int64       // guarded by reading: number of lines that stay when the journal is compacted
+	problem   string      // guarded by reading: the reason why a part of the journal cannot be read; "": no problem
+	shared    bool        // Fresh is called
+	fresh     []Change    // guarded by reading: changes since Fresh was called
 }
 
 func newChanges(list string) *changes {
-	return &changes{path: list + ChangesSuffix, list: list, numbers: map[uint64]bool{}, names: map[string]bool{}}
+	return &changes{path: list + ChangesSuffix, list: list, marks: newByEntry[mark]()}
 }
 
-// find returns the journal's entry for an address. known is false if the journal has no entry.
+// find returns whether the journal adds an entry. known is false if the journal has no line about the entry.
 func (c *changes) find(e *entry) (on, known bool) {
+	m := c.markOf(e)
+	return m.on(), m != 0
+}
+
+// markOf returns the mark of an entry, 0 if the journal has no line about the entry.
+func (c *changes) markOf(e *entry) mark {
 	if c.count.Load() == 0 {
-		return false, false
+		return 0
 	}
 	c.mu.RLock()
 	defer c.mu.RUnlock()
-	if e.number != 0 {
-		on, known = c.numbers[e.number]
-	} else {
-		on, known = c.names[string(e.name)]
-	}
-	return on, known
+	m, _ := c.marks.get(e)
+	return m
 }
 
-// set records a change. It reports false if there is no room.
-func (c *changes) set(e *entry, on bool) bool {
-	was, known := c.find(e)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	switch {
-	case !known && c.count.Load() >= MaxChanges:
+// set records a line. It reports false if there is no room. The caller holds reading.
+func (c *changes) set(r *record) bool {
+	was := c.markOf(&r.entry)
+	if was == 0 && c.count.Load() >= MaxChanges {
 		return false
-	case !known:
+	}
+	next := was.next(r.on)
+	c.remaining += int64(min(next.lines(), KeptLines) - min(was.lines(), KeptLines))
+	c.mu.Lock()
+	c.marks.set(&r.entry, next)
+	c.mu.Unlock()
+	if was == 0 {
 		c.count.Add(1)
-	case was:
+	}
+	if was.on() {
 		c.added.Add(-1)
 	}
-	if on {
+	if r.on {
 		c.added.Add(1)
+		c.lastAdded.Store(max(c.lastAdded.Load(), r.at))
 	}
-	if e.number != 0 {
-		c.numbers[e.number] = on
-	} else {
-		c.names[string(e.name)] = on
+	if Source(r.source) == Stop {
+		c.lastStop.Store(max(c.lastStop.Load(), r.at))
 	}
 	return true
 }
@@ -93,28 +134,29 @@ func (c *changes) set(e *entry, on bool) bool {
 // replace takes over the contents of a journal that has replaced the one that was read. Concurrent look-ups use the old or the
 // new contents.
 func (c *changes) replace(by *changes) {
-	if c.shared {
-		c.fresh = append(c.fresh, c.without(by)...)
-	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.numbers, c.names = by.numbers, by.names
+	c.marks = by.marks
 	c.count.Store(by.count.Load())
 	c.added.Store(by.added.Load())
-	c.info, c.offset, c.lines, c.problem = by.info, by.offset, by.lines, by.problem
+	c.lastAdded.Store(by.lastAdded.Load())
+	c.lastStop.Store(by.lastStop.Load())
+	c.info, c.offset, c.lines, c.remaining, c.problem = by.info, by.offset, by.lines, by.remaining, by.problem
 }
 
-// without returns the changes of another journal that this one does not have.
+// without returns the changes of another journal that this one does not have, of unknown origin.
 func (c *changes) without(other *changes) (all []Change) {
-	for n, on := range other.numbers {
-		if was, known := c.numbers[n]; !known || was != on {
-			all = append(all, Change{string(strconv.AppendUint(nil, n, 10)[1:]), on}) // [1:]: without leading
+	differs := func(e *entry, m mark) {
+		if was := c.markOf(e); was == 0 || was.on() != m.on() {
+			all = append(all, Change{Entry: string(e.appendTo(nil)), On: m.on()})
 		}
 	}
-	for name, on := range other.names {
-		if was, known := c.names[name]; !known || was != on {
-			all = append(all, Change{name, on})
-		}
+	for n, m := range other.marks.numbers {
+		e := entryOf(n)
+		differs(&e, m)
+	}
+	for name, m := range other.marks.names {
+		differs(&entry{name: []byte(name)}, m)
 	}
 	return all
 }
@@ -163,62 +205,60 @@ func (c *changes) catchUp(f *os.File) error {
 	if err != nil {
 		return err
 	}
-	if c.info == nil || !os.SameFile(info, c.info) || info.Size() < c.offset {
-		whole := newChanges(c.list)
-		whole.info = info
-		if err = whole.follow(f); err == nil {
-			c.replace(whole)
-		}
+	if c.info != nil && os.SameFile(info, c.info) && info.Size() >= c.offset {
+		c.info = info
+		return c.follow(f)
+	}
+	whole := newChanges(c.list)
+	whole.info = info
+	if err = whole.follow(f); err != nil {
 		return err
 	}
-	c.info = info
-	return c.follow(f)
+	if c.shared {
+		others := c.without(whole)
+		if err = describe(io.NewSectionReader(f, 0, whole.offset), others); err != nil {
+			return err
+		}
+		c.fresh = append(c.fresh, others...)
+	}
+	c.replace(whole)
+	return nil
 }
 
 // follow reads the complete lines after offset.
 func (c *changes) follow(f *os.File) error {
-	if _, err := f.Seek(c.offset, io.SeekStart); err != nil {
-		return err
-	}
-	in := bufio.NewReaderSize(f, textfile.MaxLine)
-	for {
-		line, err := in.ReadSlice('\n')
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
-			return err
-		}
-		if !c.takes(bytes.TrimSpace(line)) && c.problem == "" {
-			c.problem = fmt.Sprintf(
-				"%s: cannot read %.40q at octet %d: it must be + or - and a number; the other lines are in force", c.path, line,
-				c.offset,
-			)
+	var r record
+	var room [maxName]byte
+	return eachLine(io.NewSectionReader(f, c.offset, math.MaxInt64-c.offset), func(line []byte) error {
+		text := bytes.TrimSpace(line)
+		switch {
+		case len(text) == 0:
+		case !r.read(text, &room) || !c.set(&r):
+			if c.problem == "" {
+				c.problem = fmt.Sprintf(
+					"%s: cannot read %.40q at octet %d: it must be + or - and a number; the other lines are in force", c.path,
+					line, c.offset,
+				)
+			}
+		case c.shared:
+			c.fresh = append(c.fresh, r.change())
 		}
 		c.offset += int64(len(line))
 		c.lines++
-	}
+		return nil
+	})
 }
 
-// takes applies the change of a line. It reports false for an invalid line.
-func (c *changes) takes(line []byte) bool {
-	if len(line) < 2 || line[0] != '+' && line[0] != '-' {
-		return len(line) == 0
-	}
-	var room [maxName]byte
-	e, err := parse(line[1:], &room)
-	if err != nil || e.prefix || !c.set(&e, line[0] == '+') {
-		return false
-	}
-	if c.shared {
-		c.fresh = append(c.fresh, Change{string(e.appendTo(nil)), line[0] == '+'})
-	}
-	return true
+// An edit is a change of an entry that is to be written.
+type edit struct {
+	entry  entry
+	on     bool
+	origin Origin
 }
 
-// write appends lines for the entries that change something. It returns the number of these entries, after
+// write appends lines for the edits that change something. It returns the number of these edits, after
 // the lines are on the disk. tell says whether Fresh has them.
-func (c *changes) write(sign byte, all []entry, tell bool, needed func(*entry) bool) (n int, err error) {
+func (c *changes) write(all []edit, tell bool, needed func(*edit) bool) (n int, err error) {
 	c.reading.Lock()
 	defer c.reading.Unlock()
 	f, err := c.open()
@@ -235,10 +275,10 @@ func (c *changes) write(sign byte, all []entry, tell bool, needed func(*entry) b
 		e := &all[i]
 		switch {
 		case needed(e):
-			lines = append(e.appendTo(append(lines, sign)), '\n')
+			lines = append(e.origin.appendTo(e.entry.appendTo(append(lines, signOf(e.on)))), '\n')
 			n++
 		case tell && c.shared: // other nodes may have it otherwise
-			c.fresh = append(c.fresh, Change{string(e.appendTo(nil)), sign == '+'})
+			c.fresh = append(c.fresh, Change{Entry: string(e.entry.appendTo(nil)), On: e.on})
 		}
 	}
 	if n == 0 {
@@ -260,52 +300,10 @@ func (c *changes) write(sign byte, all []entry, tell bool, needed func(*entry) b
 	if !tell {
 		c.fresh = c.fresh[:min(told, len(c.fresh))]
 	}
-	if err == nil && c.problem == "" && c.lines > 2*c.count.Load()+manyLines {
-		err = c.compact()
+	if err == nil && c.problem == "" && (c.lines > 2*c.remaining+manyLines || c.remaining > MaxKept) {
+		err = c.compact(f)
 	}
 	return n, err
-}
-
-// manyLines is the number of outdated lines below which the journal is not compacted.
-const manyLines = 1000
-
-// compact replaces the journal, which this process has locked, by a journal with one line for each number. If
-// the new journal cannot be made, the old one stays. An error means that a power cut may undo what is written
-// to the new journal.
-func (c *changes) compact() error {
-	path := c.path + ".new"
-	f, err := c.create(path)
-	if err != nil {
-		return nil
-	}
-	defer f.Close() // Close releases the lock, so that another process may write
-	if err = errors.Join(lock(f), f.Truncate(0)); err == nil {
-		err = c.writeAll(f)
-	}
-	info, failed := f.Stat()
-	if err = errors.Join(err, failed); err == nil {
-		err = os.Rename(path, c.path)
-	}
-	if err != nil {
-		_ = os.Remove(path)
-		return nil
-	}
-	c.info, c.offset, c.lines = info, info.Size(), c.count.Load()
-	return wholefile.SyncDir(filepath.Dir(path))
-}
-
-// writeAll writes a line for each number.
-func (c *changes) writeAll(f *os.File) error {
-	out, sign := bufio.NewWriter(f), map[bool]byte{true: '+', false: '-'}
-	for number, on := range c.numbers {
-		line := strconv.AppendUint(out.AvailableBuffer(), number, 10)
-		line[0] = sign[on] // instead of leading
-		_, _ = out.Write(append(line, '\n'))
-	}
-	for name, on := range c.names {
-		_, _ = fmt.Fprintf(out, "%c%s\n", sign[on], name)
-	}
-	return errors.Join(out.Flush(), f.Sync())
 }
 
 // open opens the journal exclusively for this process, and creates the journal if it does not exist.

@@ -13,12 +13,12 @@
 // Numbers that are added or removed without a change of the file are in a journal beside the file,
 // FILE.changes, which several processes may append to:
 //
-//	+46701740605
-//	-46701740605
+//	+46701740605	2026-11-30T09:14:03Z	stop	operator	6392a1b0c4d5e
+//	-46701740605	2026-12-01T10:00:00Z	page	user anna		asked by letter
 //
 // When Add returns, the line survives a power cut. The last line about a number overrides the file, so that
-// opt-outs stay when a provider replaces the file. A journal with many outdated lines is replaced by a
-// journal without them.
+// opt-outs stay when a provider replaces the file. The lines before it are the history of the number, which memory does not have.
+// A journal with many outdated lines is replaced by a journal with the last ones of each number.
 //
 // # Memory
 //
@@ -29,5 +29,6 @@
 //
 // # Start reading
 //
-// list.go (what the gateway uses), entry.go, collector.go, table.go, then read.go and changes.go.
+// list.go (what the gateway uses), entry.go, collector.go, table.go, then read.go, change.go (a line of the journal)
+// and changes.go; history.go and export.go read the journal for people.
 package numbers

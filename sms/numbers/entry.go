@@ -55,6 +55,20 @@ func digitsOf(s []byte) (e entry, ok bool) {
 	return e, true
 }
 
+// entryOf makes an entry, without lead, of a number as a table and the changes have it.
+func entryOf(number uint64) entry {
+	e := entry{number: number}
+	for number >= 2*powers[e.digits] { // leading is 1
+		e.digits++
+	}
+	return e
+}
+
+// same reports whether two entries are equal.
+func (e *entry) same(other *entry) bool {
+	return e.number == other.number && e.prefix == other.prefix && (e.number != 0 || bytes.Equal(e.name, other.name))
+}
+
 // powers are the powers of ten.
 var powers = [maxDigits + 1]uint64{
 	1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17,
@@ -183,7 +197,7 @@ func forbidden(c rune, size int) error {
 	return nil
 }
 
-// appendTo appends the entry in the form of the journal.
+// appendTo appends the entry in the form of the journal, without the '*' of a prefix.
 func (e *entry) appendTo(line []byte) []byte {
 	if e.number == 0 {
 		return append(line, e.name...)

@@ -24,7 +24,6 @@ type List struct {
 // Open reads a list and its changes. shared says that Fresh is called.
 func Open(path string, shared bool) (*List, error) {
 	l := &List{changes: newChanges(path)}
-	l.changes.shared = shared
 	var err error
 	l.file, err = textfile.Open(kind, path, func() (*Table, error) { return ReadFile(path) }, func(before, next *Table) error {
 		if next.Counts.Lines == 0 && before.Counts.Entries() > 0 {
@@ -41,7 +40,7 @@ func Open(path string, shared bool) (*List, error) {
 		}
 		l.file.Report(err)
 	}
-	l.changes.fresh = nil
+	l.changes.shared = shared
 	return l, nil
 }
 
@@ -54,34 +53,46 @@ func (l *List) Fresh() []Change {
 	return all
 }
 
-// Changes returns all changes, in no order.
+// Changes returns all changes, in no order, of unknown origin.
 func (l *List) Changes() []Change {
 	l.changes.mu.RLock()
 	defer l.changes.mu.RUnlock()
 	return newChanges("").without(l.changes)
 }
 
+// Describe sets the origins of changes that Changes has returned. It reads the journal.
+func (l *List) Describe(all []Change) error {
+	f, from, err := l.changes.snapshot()
+	if err != nil || f == nil {
+		return err
+	}
+	defer f.Close()
+	return describe(from, all)
+}
+
+// Agrees reports whether the journal says the same of an entry.
+func (l *List) Agrees(c *Change) bool {
+	e, err := l.entryOf(c.Entry)
+	on, known := l.changes.find(&e)
+	return err == nil && known && on == c.On
+}
+
 // Take makes changes that were made elsewhere. It returns how many were new.
 func (l *List) Take(all []Change) (n int, err error) {
-	for _, sign := range []byte{'+', '-'} {
-		var entries []entry
-		for _, c := range all {
-			if c.On != (sign == '+') {
-				continue
-			}
-			e, err := l.entryOf(c.Entry)
-			if err != nil {
-				return n, err
-			}
-			entries = append(entries, e)
+	edits := make([]edit, 0, len(all))
+	for i := range all {
+		e, err := l.entryOf(all[i].Entry)
+		if err != nil {
+			return 0, err
 		}
-		written, err := l.changes.write(sign, entries, false, func(e *entry) bool {
-			on, known := l.changes.find(e)
-			return !known || on != (sign == '+')
-		})
-		if n += written; err != nil {
-			return n, fmt.Errorf("cannot change list %s: %w", l.Path(), err)
-		}
+		edits = append(edits, edit{e, all[i].On, all[i].Origin})
+	}
+	n, err = l.changes.write(edits, false, func(e *edit) bool {
+		on, known := l.changes.find(&e.entry)
+		return !known || on != e.on
+	})
+	if err != nil {
+		return n, fmt.Errorf("cannot change list %s: %w", l.Path(), err)
 	}
 	return n, nil
 }
@@ -125,6 +136,9 @@ type Status struct {
 	Removed int64 // numbers that the journal removes
 	Octets  int
 	Hits    int64
+
+	LastAdded int64 // time of the last addition that the journal has, in seconds since 1970; 0: it has none with a time
+	LastStop  int64 // the same of mobiles
 	textfile.Condition
 }
 
@@ -133,7 +147,7 @@ func (l *List) Status() Status {
 	c := l.file.InForce().Counts
 	s := Status{
 		Entries: c.Entries(), Added: l.changes.added.Load(), Octets: c.Octets, Hits: l.hits.Load(),
-		Condition: l.file.Condition(),
+		Condition: l.file.Condition(), LastAdded: l.changes.lastAdded.Load(), LastStop: l.changes.lastStop.Load(),
 	}
 	s.Removed = max(l.changes.count.Load()-s.Added, 0)
 	return s
@@ -147,14 +161,22 @@ func (l *List) Refresh(now time.Time) (reloaded bool, err error) {
 
 // Add adds numbers or names of senders to the list, even if the file lacks them. It returns the number of added ones, after
 // the changes are on the disk.
-func (l *List) Add(addresses ...string) (int, error) { return l.change('+', addresses) }
+func (l *List) Add(from Origin, addresses ...string) (int, error) {
+	return l.change(true, from, addresses)
+}
 
 // Remove removes numbers or names of senders from the list, even if the file has them. It ignores those that are not on the
 // list.
-func (l *List) Remove(addresses ...string) (int, error) { return l.change('-', addresses) }
+func (l *List) Remove(from Origin, addresses ...string) (int, error) {
+	return l.change(false, from, addresses)
+}
 
-func (l *List) change(sign byte, addresses []string) (int, error) {
-	all, again := make([]entry, 0, len(addresses)), map[string]bool{}
+func (l *List) change(on bool, from Origin, addresses []string) (int, error) {
+	from, err := from.checked()
+	if err != nil {
+		return 0, fmt.Errorf("cannot change list %s: %w", l.Path(), err)
+	}
+	all, again := make([]edit, 0, len(addresses)), map[string]bool{}
 	for _, text := range addresses {
 		e, err := l.entryOf(text)
 		if err != nil {
@@ -162,15 +184,15 @@ func (l *List) change(sign byte, addresses []string) (int, error) {
 		}
 		if key := string(e.appendTo(nil)); !again[key] {
 			again[key] = true
-			all = append(all, e)
+			all = append(all, edit{e, on, from})
 		}
 	}
-	n, err := l.changes.write(sign, all, true, func(e *entry) bool {
-		on, known := l.changes.find(e)
-		if sign == '+' {
+	n, err := l.changes.write(all, true, func(e *edit) bool {
+		on, known := l.changes.find(&e.entry)
+		if e.on {
 			return !on // even if the file has the number, because another file may replace it
 		}
-		return on || !known && l.file.InForce().has(e)
+		return on || !known && l.file.InForce().has(&e.entry)
 	})
 	if err != nil {
 		return 0, fmt.Errorf("cannot change list %s: %w", l.Path(), err)
@@ -178,7 +200,7 @@ func (l *List) change(sign byte, addresses []string) (int, error) {
 	return n, nil
 }
 
-// A BadEntry is the error of a text that cannot be added to a list, nor removed.
+// A BadEntry is the error of a text that cannot be added to a list, nor removed, or of a reason.
 type BadEntry struct{ error }
 
 // entryOf returns the entry that is to be added to the list or removed.

@@ -122,18 +122,18 @@ func TestChanges(t *testing.T) {
 	t.Parallel()
 	w := watched(t, "46701\n46702\n468*\nACME\n")
 	for _, c := range []struct {
-		do   func(...string) (int, error)
+		do   func(Origin, ...string) (int, error)
 		what string
 		want int
 	}{
 		{w.Add, "46 703", 1}, {w.Add, "+46703", 0}, {w.Add, "46701", 1}, {w.Remove, "46702", 1}, {w.Remove, "46709", 0},
 		{w.Remove, "46899", 1}, {w.Add, "other", 1}, {w.Remove, "acme", 1}, {w.Add, "12345678901234567890", 1},
 	} {
-		if n, err := c.do(c.what); n != c.want || err != nil {
+		if n, err := c.do(Origin{}, c.what); n != c.want || err != nil {
 			t.Fatalf("%s: %d %v", c.what, n, err)
 		}
 	}
-	if n, err := w.Add("1", "x*"); n != 0 || err == nil || !strings.Contains(err.Error(), "prefix") || w.Has(number.Read("1")) {
+	if n, err := w.Add(Origin{}, "1", "x*"); n != 0 || err == nil || !strings.Contains(err.Error(), "prefix") || w.Has(number.Read("1")) {
 		t.Error(n, err)
 	}
 	check := func(w *watch) {
@@ -162,7 +162,7 @@ func TestChanges(t *testing.T) {
 		t.Fatal(err)
 	}
 	check(&watch{again, t, w.now})
-	if n, err := again.Add("47"); n != 1 || err != nil {
+	if n, err := again.Add(Origin{}, "47"); n != 1 || err != nil {
 		t.Fatal(n, err)
 	}
 	if n, errs := w.refreshes(1); n != 0 || errs != nil || !w.Has(number.Read("47")) {
@@ -213,7 +213,7 @@ func TestTwoWriters(t *testing.T) {
 	for i, l := range []*List{a, b, a, b} {
 		wg.Go(func() {
 			for j := range each {
-				if n, err := l.Add(fmt.Sprintf("4670%d%02d", i, j)); n != 1 || err != nil {
+				if n, err := l.Add(Origin{}, fmt.Sprintf("4670%d%02d", i, j)); n != 1 || err != nil {
 					t.Error(n, err)
 				}
 			}
@@ -253,7 +253,7 @@ func TestHasWhileReloading(t *testing.T) {
 		if n, errs := w.refreshes(3); n != 1 || errs != nil {
 			t.Fatal(n, errs)
 		}
-		if _, err := w.Add(fmt.Sprint(5000 + i)); err != nil {
+		if _, err := w.Add(Origin{}, fmt.Sprint(5000+i)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -268,7 +268,7 @@ func TestUnwritable(t *testing.T) {
 	if err := os.Mkdir(l.Path()+ChangesSuffix, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if n, err := l.Add("46702"); n != 0 || err == nil || !strings.Contains(err.Error(), filepath.Base(l.Path())) || l.Has(number.Read("46702")) {
+	if n, err := l.Add(Origin{}, "46702"); n != 0 || err == nil || !strings.Contains(err.Error(), filepath.Base(l.Path())) || l.Has(number.Read("46702")) {
 		t.Error(n, err)
 	}
 }

@@ -220,7 +220,7 @@ func TestManyRuns(t *testing.T) {
 
 func TestHasAllocatesNothing(t *testing.T) {
 	l := open(t, "46701740605\n4673*\nACME\nshop*\n12345678901234567890\n")
-	if _, err := l.Add("46709", "Mine"); err != nil {
+	if _, err := l.Add(Origin{}, "46709", "Mine"); err != nil {
 		t.Fatal(err)
 	}
 	all := []number.Number{number.Read("46701740605"), number.Read("46739"), number.Read("shopper"), number.Read("+1 234"),

@@ -1,6 +1,10 @@
 package numbers
 
-import "pmg/internal/sortedset"
+import (
+	"iter"
+
+	"pmg/internal/sortedset"
+)
 
 // A Table is the contents of a file. It does not change, so that it is safe for concurrent use.
 type Table struct {
@@ -28,14 +32,43 @@ type Counts struct {
 func (c *Counts) Entries() int { return c.Numbers + c.Prefixes + c.Names }
 
 // has reports whether an address is in the table.
-func (t *Table) has(e *entry) bool {
-	if e.number != 0 && t.numbers.Has(e.number) {
-		return true
+func (t *Table) has(e *entry) bool { return t.hasItself(e) || t.hasBeginning(e) }
+
+// hasItself reports whether the table has an address as an entry of its own.
+func (t *Table) hasItself(e *entry) bool {
+	return e.number != 0 && t.numbers.Has(e.number) || e.number == 0 && t.names.has(e.name)
+}
+
+// hasBeginning reports whether the table has a prefix of an address.
+func (t *Table) hasBeginning(e *entry) bool {
+	return e.digits > 0 && t.prefixes.Len() > 0 && t.hasPrefixOf(e) || e.number == 0 && t.starts.hasPrefixOf(e.name)
+}
+
+// all returns the entries of the table, without lead.
+func (t *Table) all() iter.Seq[entry] {
+	return func(yield func(entry) bool) {
+		for n := range t.numbers.All() {
+			if !yield(entryOf(n)) {
+				return
+			}
+		}
+		for key := range t.prefixes.All() {
+			n := key % lengths
+			if !yield(entry{number: powers[n] + key/lengths/powers[maxDigits-n], digits: int(n), prefix: true}) {
+				return
+			}
+		}
+		for i := range t.names.at {
+			if !yield(entry{name: t.names.word(i)}) {
+				return
+			}
+		}
+		for i := range t.starts.at {
+			if !yield(entry{name: t.starts.word(i), prefix: true}) {
+				return
+			}
+		}
 	}
-	if e.digits > 0 && t.prefixes.Len() > 0 && t.hasPrefixOf(e) {
-		return true
-	}
-	return e.number == 0 && (t.names.has(e.name) || t.starts.hasPrefixOf(e.name))
 }
 
 // hasPrefixOf reports whether a number begins with a prefix of the table. Because no prefix begins with

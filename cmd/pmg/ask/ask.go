@@ -120,6 +120,9 @@ func (g *Gateway) Request(ctx context.Context, timeout time.Duration, method, pa
 			"cannot ask gateway: %s: %w; is it running, with this admin.address? --address names another", a.URL, err,
 		)
 	}
+	if len(answer.Body) == maxAnswer { // the rest is missing
+		return a, fmt.Errorf("cannot read the answer of %s: it has more than %d octets: curl can fetch it", a.URL, maxAnswer)
+	}
 	a.Code, a.Status, a.Body = answer.Status, answer.Line, answer.Body
 	return a, nil
 }
@@ -127,18 +130,24 @@ func (g *Gateway) Request(ctx context.Context, timeout time.Duration, method, pa
 // maxReason is how many octets of an answer that says no are shown.
 const maxReason = 1000
 
+// Granted sends a request, and returns an error if the gateway's answer is not that of success.
+func (g *Gateway) Granted(ctx context.Context, timeout time.Duration, method, path string) (Answer, error) {
+	answer, err := g.Request(ctx, timeout, method, path)
+	if err != nil || answer.Code == http.StatusOK {
+		return answer, err
+	}
+	reason := console.Escaped(strings.TrimSpace(string(answer.Body[:min(len(answer.Body), maxReason)])))
+	if strings.HasPrefix(reason, "cannot ") { // the error is complete
+		return answer, errors.New(reason)
+	}
+	return answer, fmt.Errorf("cannot ask gateway: %s answers %s: %s", answer.URL, console.Escaped(answer.Status), reason)
+}
+
 // JSON sends a request, and reads the gateway's answer into v.
 func (g *Gateway) JSON(ctx context.Context, timeout time.Duration, method, path string, v any) error {
-	answer, err := g.Request(ctx, timeout, method, path)
+	answer, err := g.Granted(ctx, timeout, method, path)
 	if err != nil {
 		return err
-	}
-	if answer.Code != http.StatusOK {
-		reason := console.Escaped(strings.TrimSpace(string(answer.Body[:min(len(answer.Body), maxReason)])))
-		if strings.HasPrefix(reason, "cannot ") { // the error is complete
-			return errors.New(reason)
-		}
-		return fmt.Errorf("cannot ask gateway: %s answers %s: %s", answer.URL, console.Escaped(answer.Status), reason)
 	}
 	if err := json.Unmarshal(answer.Body, v); err != nil {
 		return fmt.Errorf("cannot read the answer of %s: %w", answer.URL, err)

@@ -34,7 +34,7 @@ func takes(path string) int {
 		return accounts
 	case "pmg kick":
 		return sessions
-	case "pmg list test", "pmg list add", "pmg list remove":
+	case "pmg list test", "pmg list show", "pmg list add", "pmg list remove", "pmg list export":
 		return lists
 	case "pmg list check", "pmg network check", "pmg network test", "pmg import kannel", "pmg import jasmin", "pmg tls init",
 		"pmg manual", "pmg store backup", "pmg store restore", "pmg store verify":

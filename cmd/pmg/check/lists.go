@@ -5,21 +5,13 @@
 package check
 
 import (
-	"context"
 	"fmt"
-	"io"
-	"net/http"
-	"net/url"
-	"slices"
 	"strconv"
-	"time"
 
 	"github.com/spf13/cobra"
 
-	"pmg/admin"
 	"pmg/cmd/pmg/ask"
 	"pmg/internal/textfile"
-	"pmg/sms/number"
 	"pmg/sms/numbers"
 )
 
@@ -33,7 +25,10 @@ configuration names them, and block, allow and senders of accounts and connector
 them. docs/lists.md describes the files.`,
 		Example: "  pmg list check optouts.txt\n  pmg list test optouts +46701740605\n  pmg list add optouts +46701740605",
 	}
-	cmd.AddCommand(listCheckCommand(), listTestCommand(load), listAddCommand(load), listRemoveCommand(load))
+	cmd.AddCommand(
+		listCheckCommand(), listTestCommand(load), listShowCommand(load), listAddCommand(load), listRemoveCommand(load),
+		listExportCommand(load),
+	)
 	return cmd
 }
 
@@ -64,147 +59,6 @@ func listSummary(t *numbers.Table) textfile.Summary {
 		)}
 	}
 	return s
-}
-
-func listTestCommand(load ask.Load) *cobra.Command {
-	return onList(load, &cobra.Command{
-		Use:   "test NAME NUMBER",
-		Short: "Say whether a number is on a list",
-		Long: `Says whether a number, or the name of a sender, is on a list of the configuration: in its
-file, by a prefix, or by a change beside the file. A running gateway may still have the
-earlier entries for about two seconds.`,
-		Example: "  pmg list test optouts +46701740605",
-		Args:    ask.Exactly(2, "the name of a list and a number"),
-	}, func(out io.Writer, l register, name string, all []string) error {
-		on, err := l.has(all[0])
-		if err != nil {
-			return err
-		}
-		answer := "is not on"
-		if on {
-			answer = "is on"
-		}
-		fmt.Fprintf(out, "%s %s list %s\n", quoted(all[0]), answer, name)
-		return nil
-	})
-}
-
-func listAddCommand(load ask.Load) *cobra.Command {
-	return onList(load, &cobra.Command{
-		Use:   "add NAME NUMBER...",
-		Short: "Add numbers to a list",
-		Long: `Adds numbers, or names of senders, to a list of the configuration. They are written to a
-file beside that of the list, with the ending .changes, so they stay when the list's file is
-replaced. A running gateway knows them within two seconds. In a cluster the gateway is asked, at the
-node that owns the work, and all nodes have them.`,
-		Example: "  pmg list add optouts +46701740605 +46701740606",
-		Args:    ask.AtLeast(2, "the name of a list and numbers"),
-	}, func(out io.Writer, l register, name string, all []string) error {
-		n, err := l.change(true, all)
-		if err == nil {
-			fmt.Fprintf(out, "list %s: %d added, %d were added before\n", name, n, len(all)-n)
-		}
-		return err
-	})
-}
-
-func listRemoveCommand(load ask.Load) *cobra.Command {
-	return onList(load, &cobra.Command{
-		Use:   "remove NAME NUMBER...",
-		Short: "Remove numbers from a list",
-		Long: `Removes numbers, or names of senders, from a list of the configuration, even if its file has
-them. They are written to a file beside that of the list, with the ending .changes. A running
-gateway knows them within two seconds. In a cluster the gateway is asked, at the node that owns the
-work.`,
-		Example: "  pmg list remove optouts +46701740605",
-		Args:    ask.AtLeast(2, "the name of a list and numbers"),
-	}, func(out io.Writer, l register, name string, all []string) error {
-		n, err := l.change(false, all)
-		if err == nil {
-			fmt.Fprintf(out, "list %s: %d removed, %d were not on it\n", name, n, len(all)-n)
-		}
-		return err
-	})
-}
-
-// onList completes a command that uses a list of the configuration, whose name is its first argument.
-func onList(
-	load ask.Load, cmd *cobra.Command, do func(out io.Writer, l register, name string, all []string) error,
-) *cobra.Command {
-	var file string
-	var g ask.Gateway
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		c, err := load(cmd.ErrOrStderr(), file)
-		if err != nil {
-			return err
-		}
-		for i := range c.Lists {
-			if c.Lists[i].Name != args[0] {
-				continue
-			}
-			if c.Cluster.Node != "" || g.Address != "" {
-				if err := g.Find(c, file); err != nil {
-					return err
-				}
-				return do(cmd.OutOrStdout(), asked{cmd.Context(), &g, args[0]}, args[0], args[1:])
-			}
-			l, err := numbers.Open(c.Lists[i].File, false)
-			if err != nil {
-				return err
-			}
-			return do(cmd.OutOrStdout(), onDisk{l}, args[0], args[1:])
-		}
-		return fmt.Errorf("cannot find list %s: the section lists of %s does not name it", quoted(args[0]), file)
-	}
-	ask.Flag(cmd, &file)
-	g.Flags(cmd)
-	return cmd
-}
-
-// A register is a list that a command reads and changes.
-type register interface {
-	has(address string) (bool, error)
-	change(on bool, addresses []string) (int, error)
-}
-
-// An onDisk is a list that is changed beside its file, whether a gateway runs or not.
-type onDisk struct{ list *numbers.List }
-
-func (l onDisk) has(address string) (bool, error) { return l.list.Has(number.Read(address)), nil }
-
-func (l onDisk) change(on bool, addresses []string) (int, error) {
-	if on {
-		return l.list.Add(addresses...)
-	}
-	return l.list.Remove(addresses...)
-}
-
-// askTimeout is how long a gateway may take for an answer.
-const askTimeout = 30 * time.Second
-
-// An asked is a list of a running gateway.
-type asked struct {
-	ctx     context.Context
-	gateway *ask.Gateway
-	name    string
-}
-
-func (l asked) has(address string) (bool, error) {
-	var on struct{ Lists []string }
-	query := url.Values{"number": {address}}
-	err := l.gateway.JSON(l.ctx, askTimeout, http.MethodGet, admin.Base+"/listed?"+query.Encode(), &on)
-	return slices.Contains(on.Lists, l.name), err
-}
-
-func (l asked) change(on bool, addresses []string) (int, error) {
-	path := admin.Base + "/lists/remove?"
-	if on {
-		path = admin.Base + "/lists/add?"
-	}
-	var done admin.ChangedList
-	path += url.Values{"list": {l.name}, "number": addresses}.Encode()
-	err := l.gateway.JSON(l.ctx, askTimeout, http.MethodPost, path, &done)
-	return done.Changed, err
 }
 
 // quoted returns an argument in a form that is safe on a terminal.

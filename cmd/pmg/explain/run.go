@@ -180,7 +180,7 @@ func (r *run) recorded(steps []intake.Step) []intake.Step {
 
 // optOut records the lists that the text of a message changes.
 func (r *run) optOut(m *sms.Message) {
-	if c := r.gateway.Lists.Asked(m); c != nil {
+	if c := r.gateway.Lists.Asked(m, false); c != nil {
 		for _, what := range c.Preview() {
 			r.answer.changes = append(r.answer.changes, "step opt out: "+what)
 		}

@@ -28,7 +28,7 @@ func forgetStopped(
 	p := &privacy.Places{Decoder: pdulog.NewDecoder(driver), Left: privacy.LeftBy(cfg)}
 	for i := range cfg.Lists {
 		p.Left = append(p.Left, privacy.Left{
-			Where: "list " + cfg.Lists[i].Name, Why: "it was not read: pmg list shows whether it has the number",
+			Where: "list " + cfg.Lists[i].Name, Why: "it was not read: pmg list show has what it knows of the number",
 		})
 	}
 	if cfg.PDULog.Dir != "" {

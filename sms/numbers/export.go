@@ -1,0 +1,64 @@
+package numbers
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+)
+
+// exported are the columns of an export. A list can be made of it, because its reader takes the first one alone.
+var exported = []string{"number", "on", "since", "source", "who", "id", "reason"}
+
+// WriteCSV writes the list with its changes as a table: what is on it, and the removed ones if removed. It needs memory only for
+// the numbers that have changed more than once. An error of the context means that the table is not complete.
+func (l *List) WriteCSV(ctx context.Context, to io.Writer, removed bool) error {
+	out := bufio.NewWriter(to)
+	var row []byte
+	write := func(cells ...string) error {
+		row = row[:0]
+		for i, cell := range cells {
+			if i > 0 {
+				row = append(row, ',')
+			}
+			row = appendCell(row, cell)
+		}
+		_, err := out.Write(append(row, '\r', '\n'))
+		return err
+	}
+	err := write(exported...)
+	if err == nil {
+		err = l.Each(ctx, removed, func(c Change) error {
+			on, since := "no", ""
+			if c.On {
+				on = "yes"
+			}
+			if !c.At.IsZero() {
+				since = c.At.Format(time.RFC3339)
+			}
+			return write(c.Entry, on, since, string(c.Source), c.Who, c.ID, c.Reason)
+		})
+	}
+	if err == nil {
+		err = out.Flush()
+	}
+	if err != nil {
+		return fmt.Errorf("cannot export list %s: %w", l.Path(), err)
+	}
+	return nil
+}
+
+// appendCell appends a cell. Before what spreadsheets would take for a formula it puts an apostrophe, as they do themselves:
+// names of senders and reasons are what strangers write. What encoding/csv leaves bare and the reader of lists does not, such as
+// a '#', is in quotes.
+func appendCell(row []byte, cell string) []byte {
+	if cell != "" && strings.IndexByte("=+-@", cell[0]) >= 0 {
+		cell = "'" + cell
+	}
+	if !strings.ContainsAny(cell, ",;|#\" ") {
+		return append(row, cell...)
+	}
+	return append(append(append(row, '"'), strings.ReplaceAll(cell, `"`, `""`)...), '"')
+}
