@@ -20,8 +20,10 @@ import (
 	"pmg/internal/figuretext"
 )
 
-// pages returns all pages in the order of the menu, with the functions that make their models.
+// pages returns the pages in the order of the menu, without those for which the program has no tool, with the functions that make
+// their models.
 func (s *site) pages() []page {
+	o := &office{s}
 	all := []page{
 		{browser.Page{Title: "Overview", Group: "Overview"}, s.lists.overview},
 		{browser.Page{Name: "messages", Title: "Messages", Group: "Messages"}, s.messages},
@@ -42,25 +44,26 @@ func (s *site) pages() []page {
 		{browser.Page{Name: "routing", Title: "Routing", Group: "Connections"}, s.routes.page},
 		{browser.Page{Name: "accounts", Title: "Accounts", Group: "Accounts"}, s.lists.accounts},
 		{browser.Page{Name: "accounts/{name}", Title: "Account", Group: "Accounts"}, s.details.account},
+		{browser.Page{Name: newName, Title: "New", Group: "Accounts"}, o.newPage},
 		{browser.Page{Name: statementName, Title: "Statement", Group: "Accounts"}, s.statement},
+		{browser.Page{Name: whatIfName, Title: "What if", Group: "Accounts"}, s.whatIf},
 		{browser.Page{Name: "gateway", Title: "Gateway", Group: "Gateway"}, s.lists.gateway},
 		{browser.Page{Name: "configuration", Title: "Configuration", Group: "Gateway"}, s.routes.configuration},
+		{browser.Page{Name: managedName, Title: "Managed", Group: "Gateway"}, o.managedFiles},
+		{browser.Page{Name: managedName + "/{name}", Title: "Managed", Group: "Gateway"}, o.managedFile},
+		{browser.Page{Name: "cluster", Title: "Cluster", Group: "Gateway"}, s.cluster},
 	}
-	if s.Edit != nil {
-		o := &office{s}
-		all = append(
-			all, page{browser.Page{Name: managedName, Title: "Managed", Group: "Gateway"}, o.managedFiles},
-			page{browser.Page{Name: managedName + "/{name}", Title: "Managed", Group: "Gateway"}, o.managedFile},
-			page{browser.Page{Name: newName, Title: "New", Group: "Accounts"}, o.newPage},
-		)
-	}
-	if s.WhatIf != nil {
-		all = append(all, page{browser.Page{Name: whatIfName, Title: "What if", Group: "Accounts"}, s.whatIf})
-	}
-	if s.Cluster != nil {
-		all = append(all, page{browser.Page{Name: "cluster", Title: "Cluster", Group: "Gateway"}, s.cluster})
-	}
-	return all
+	return slices.DeleteFunc(all, func(p page) bool {
+		switch p.Name {
+		case managedName, managedName + "/{name}", newName:
+			return s.Edit == nil
+		case whatIfName:
+			return s.WhatIf == nil
+		case "cluster":
+			return s.Cluster == nil
+		}
+		return false
+	})
 }
 
 // lists make the pages that list objects of a kind.

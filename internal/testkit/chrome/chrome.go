@@ -7,6 +7,7 @@ package chrome
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os/exec"
 	"slices"
@@ -16,8 +17,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chromedp/cdproto/cdp"
-	"github.com/chromedp/cdproto/dom"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
@@ -98,23 +97,31 @@ func (b *Browser) Do(actions ...chromedp.Action) {
 	}
 }
 
-// Click clicks a visible element. The click goes to the element, and not to its earlier position, because a page that is still
-// loading would move it.
+// clicking clicks the first element that fits a selector, CSS or XPath, if it is visible. It returns whether it is.
+const clicking = `(selector => {
+	const e = selector.startsWith('/') ? document.evaluate(selector, document, null, XPathResult.FIRST_ORDERED_NODE_TYPE).singleNodeValue : document.querySelector(selector);
+	if (!e || document.readyState === 'loading' || !e.checkVisibility()) return false;
+	setTimeout(() => e.click());
+	return true;
+})(%q)`
+
+// Click clicks a visible element. The element is found and clicked in one step of the page, because a page that is still loading, or
+// that has new contents meanwhile, would move or replace it.
 func Click(selector string) chromedp.Action {
-	return chromedp.QueryAfter(selector, func(ctx context.Context, _ runtime.ExecutionContextID, nodes ...*cdp.Node) error {
-		if len(nodes) == 0 {
-			return fmt.Errorf("cannot click %s: there is none", selector)
+	return chromedp.ActionFunc(func(ctx context.Context) error {
+		for {
+			var isClicked bool
+			err := chromedp.Evaluate(fmt.Sprintf(clicking, selector), &isClicked).Do(ctx) // fails while a page is replaced by the next one
+			if isClicked {
+				return nil
+			}
+			select {
+			case <-ctx.Done():
+				return errors.Join(fmt.Errorf("cannot click %s: it is not there: %w", selector, ctx.Err()), err)
+			case <-time.After(20 * time.Millisecond):
+			}
 		}
-		o, err := dom.ResolveNode().WithNodeID(nodes[0].NodeID).Do(ctx)
-		if err != nil {
-			return fmt.Errorf("cannot click %s: %w", selector, err)
-		}
-		_, thrown, err := runtime.CallFunctionOn("function() { setTimeout(() => this.click()) }").WithObjectID(o.ObjectID).Do(ctx)
-		if thrown != nil {
-			return thrown
-		}
-		return err
-	}, chromedp.NodeVisible)
+	})
 }
 
 // LogIn logs in by the form that the browser shows.
