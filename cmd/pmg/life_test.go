@@ -43,14 +43,15 @@ accounts: [{system_id: main, password: secret}]
 		return chromedp.WaitVisible(`//main//*[contains(text(), "` + text + `")]`)
 	}
 	fill := func(field, text string) chromedp.Action { return chromedp.SetValue(field, text) }
+	advanced := chromedp.Evaluate(`document.querySelectorAll("details").forEach(d => d.open = true)`, nil)
 	put := func(kind, name, rows, options string) {
 		t.Helper()
 		run(chromedp.Navigate(operators+"managed"), fill(`select[name=kind]`, kind), fill(`input[name=name]`, name),
 			click(`//button[text()="Make or open"]`), shows("There is none yet."))
 		if rows != "" {
-			run(fill(`textarea[name=rows]`, rows), click(`//button[text()="Put the rows in force"]`), shows("in force"))
+			run(advanced, fill(`textarea[name=rows]`, rows), click(`//button[text()="Put the rows in force"]`), shows("in force"))
 		}
-		run(fill(`textarea[name=options]`, options), click(`//button[text()="Put in force"]`), shows("in force"), chromedp.WaitVisible(`//h2[text()="History"]`))
+		run(advanced, fill(`textarea[name=options]`, options), click(`//button[text()="Put in force"]`), shows("in force"), chromedp.WaitVisible(`//h2[text()="History"]`))
 	}
 	run(chromedp.Navigate(operators + "managed"))
 	b.LogIn("olga", password)
