@@ -62,7 +62,7 @@ func TestRegisterPage(t *testing.T) {
 	shows(operator, one, 200, "a reason is one line")
 	shows(looker, "/admin/v1/lists/optouts/export", 200, "number,on,", "46701740605,yes,2026-11-30T09:14:04Z,stop,operator,"+storyID)
 	audit, err := os.ReadFile(s.Gateway().Node.Config().Admin.Audit)
-	if text := string(audit); err != nil || strings.Contains(text, "46731234567") || !strings.Contains(text, `"act":"lists/number"`) || !strings.Contains(text, "back again") {
+	if text := string(audit); err != nil || strings.Contains(text, "46731234567") || !strings.Contains(text, `"act":"lists/optouts/number"`) || !strings.Contains(text, "back again") {
 		t.Errorf("%s, %v", text, err)
 	}
 }
