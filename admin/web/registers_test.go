@@ -40,7 +40,7 @@ func TestRegisterPage(t *testing.T) {
 	}
 	const path, one = "/ui/lists/optouts", "/ui/lists/optouts?number=%2B46731234567"
 	shows(looker, "/ui/lists", 200, `href="/ui/lists/optouts"`, `data-k="e.optouts">2<`, `data-k="a.optouts">2<`)
-	shows(looker, path, 200, `<a href="/ui/messages/`+storyID+`?since=2026-11-30T09:04:04Z">`, "user &lt;b&gt;", "&lt;script&gt;", `<a href="?number=46701740605">`, "2 entries in the file", "/admin/v1/lists/optouts/export")
+	shows(looker, path, 200, `<a href="/ui/messages/`+storyID+`?since=2026-11-30T09:04:04Z">`, "user &lt;b&gt;", "&lt;script&gt;", `<a href="?number=46701740605">`, "Entries in the file: 2. Numbers beside it: 2 on the list, 0 not on it.", "/admin/v1/lists/optouts/export")
 	shows(looker, path+"?number=46709", 200, "It is on the list, by its file.", "never changed beside the file")
 	shows(looker, path+"?number=46899", 200, "It is on the list, by a prefix of its file.")
 	shows(looker, path+"?number=46701740605", 200, "It is on the list, by a change.", "2026-11-30 09:14:03", "<td>removed</td><td>page</td>")
