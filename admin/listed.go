@@ -230,6 +230,7 @@ func exportList(s *Server, w http.ResponseWriter, r *http.Request) {
 		answerFound(w, nil, err)
 		return
 	}
+	access.MarkAuditedNow(r) // also for those who disconnect before the end
 	Lasts(w, exportTime)
 	ctx, stop := context.WithTimeout(r.Context(), exportTime)
 	defer stop()
