@@ -174,6 +174,7 @@ func LookUp(s *Server, r *http.Request, name, number string) (*Listed, error) {
 	if err != nil {
 		return nil, refusedList("read", name, err)
 	}
+	access.Named(r, "lists/"+name+"/number")
 	ctx, done, err := s.searcher.begin(r)
 	if err != nil {
 		return nil, err
@@ -195,6 +196,7 @@ func LatestChanges(s *Server, r *http.Request, name string) ([]ListChange, error
 	if err != nil {
 		return nil, refusedList("read", name, err)
 	}
+	access.Named(r, "lists/"+name+"/changes")
 	all, err := register.Recent()
 	if err != nil {
 		return nil, refusedList("read", name, err)
@@ -219,6 +221,7 @@ func exportList(s *Server, w http.ResponseWriter, r *http.Request) {
 		answerFound(w, nil, refusedList("export", name, err))
 		return
 	}
+	access.Named(r, "lists/"+name+"/export")
 	select {
 	case s.exports <- struct{}{}:
 		defer func() { <-s.exports }()
@@ -227,6 +230,7 @@ func exportList(s *Server, w http.ResponseWriter, r *http.Request) {
 		answerFound(w, nil, err)
 		return
 	}
+	access.MarkAuditedNow(r) // also for those who disconnect before the end
 	Lasts(w, exportTime)
 	ctx, stop := context.WithTimeout(r.Context(), exportTime)
 	defer stop()

@@ -144,7 +144,7 @@ func TestExportList(t *testing.T) {
 	for i := range 300_000 {
 		fmt.Fprintf(&many, "467%08d\n", i)
 	}
-	r, _ := startLists(t, map[string]string{"stops": "468*\n46709\nACME\n", "many": many.String()})
+	r, dir := startLists(t, map[string]string{"stops": "468*\n46709\nACME\n", "many": many.String()})
 	for _, change := range []url.Values{{"number": {"46701"}, "reason": {"=cmd|' /C calc'!A0"}}, {"number": {"46702"}}} {
 		change.Set("list", "stops")
 		if code, body := r.asks(testToken, "POST", "lists/add?"+change.Encode(), ""); code != 200 {
@@ -180,6 +180,10 @@ func TestExportList(t *testing.T) {
 		})
 	}
 	testutil.Eventually(t, "the exports end", func() bool { return len(r.admin.exports) == 0 })
+	audit, err := os.ReadFile(filepath.Join(dir, "audit"))
+	if n := strings.Count(string(audit), `"act":"lists/many/export"`); err != nil || n < mostExports+1 {
+		t.Errorf("%d exports are in the audit log, %v: %s", n, err, audit)
+	}
 	for range mostExports {
 		r.admin.exports <- struct{}{}
 	}

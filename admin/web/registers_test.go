@@ -40,7 +40,7 @@ func TestRegisterPage(t *testing.T) {
 	}
 	const path, one = "/ui/lists/optouts", "/ui/lists/optouts?number=%2B46731234567"
 	shows(looker, "/ui/lists", 200, `href="/ui/lists/optouts"`, `data-k="e.optouts">2<`, `data-k="a.optouts">2<`)
-	shows(looker, path, 200, `<a href="/ui/messages/`+storyID+`?since=2026-11-30T09:04:04Z">`, "user &lt;b&gt;", "&lt;script&gt;", `<a href="?number=46701740605">`, "2 entries in the file", "/admin/v1/lists/optouts/export")
+	shows(looker, path, 200, `<a href="/ui/messages/`+storyID+`?since=2026-11-30T09:04:04Z">`, "user &lt;b&gt;", "&lt;script&gt;", `<a href="?number=46701740605">`, "Entries in the file: 2. Numbers beside it: 2 on the list, 0 not on it.", "/admin/v1/lists/optouts/export")
 	shows(looker, path+"?number=46709", 200, "It is on the list, by its file.", "never changed beside the file")
 	shows(looker, path+"?number=46899", 200, "It is on the list, by a prefix of its file.")
 	shows(looker, path+"?number=46701740605", 200, "It is on the list, by a change.", "2026-11-30 09:14:03", "<td>removed</td><td>page</td>")
@@ -62,7 +62,7 @@ func TestRegisterPage(t *testing.T) {
 	shows(operator, one, 200, "a reason is one line")
 	shows(looker, "/admin/v1/lists/optouts/export", 200, "number,on,", "46701740605,yes,2026-11-30T09:14:04Z,stop,operator,"+storyID)
 	audit, err := os.ReadFile(s.Gateway().Node.Config().Admin.Audit)
-	if text := string(audit); err != nil || strings.Contains(text, "46731234567") || !strings.Contains(text, `"act":"lists/number"`) || !strings.Contains(text, "back again") {
+	if text := string(audit); err != nil || strings.Contains(text, "46731234567") || !strings.Contains(text, `"act":"lists/optouts/number"`) || !strings.Contains(text, "back again") {
 		t.Errorf("%s, %v", text, err)
 	}
 }

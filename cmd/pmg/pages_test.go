@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"image"
@@ -48,7 +49,22 @@ connectors:
 routes:
   - {to: south, destination: "49"}
   - {to: north}
+lists: [{name: optouts, file: %q, opt_out_from: north, opt_out_to: ["12345"]}]
 `
+
+// optOuts writes a list with changes beside it, and returns its name.
+func optOuts(t *testing.T) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "optouts.txt")
+	at := func(ago time.Duration) string { return time.Now().Add(-ago).UTC().Format(time.RFC3339) }
+	changes := "+46701740605\t" + at(50*time.Hour) + "\tstop\tnorth\t18c2a91f3e70d4b2\n+46731234567\t" + at(30*time.Hour) + "\tstop\tnorth\t18c2a91f3e70d7f0\n" +
+		"-46701740605\t" + at(9*time.Hour) + "\tpage\tuser anna\t\tasked by phone\n+46701740605\t" + at(2*time.Hour) + "\tstop\tnorth\t18c2a91f3e70e1aa\n"
+	err := errors.Join(os.WriteFile(file, []byte("46709174060\n"), 0o600), os.WriteFile(file+".changes", []byte(changes), 0o600))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
 
 // A night is a gateway with some traffic, a server of a client that is down, and the browser of the one on duty.
 type night struct {
@@ -75,7 +91,7 @@ func startNight(t *testing.T) *night {
 	}))
 	t.Cleanup(hook.Close)
 	sink := smpppeer.StartSMSC(t, "secret", true)
-	n.runningServer = runServer(t, fmt.Sprintf(nightConfig, passhash.New([]byte("correct horse")), t.TempDir(), process.NewStoreDir(t), hook.URL+"/hook", sink.Addr()))
+	n.runningServer = runServer(t, fmt.Sprintf(nightConfig, passhash.New([]byte("correct horse")), t.TempDir(), process.NewStoreDir(t), hook.URL+"/hook", sink.Addr(), optOuts(t)))
 	n.load(200)
 	if *screenshots != "" {
 		time.Sleep(chartTime)
@@ -251,9 +267,10 @@ func (n *night) shootAll() {
 	for _, p := range [][2]string{
 		{"connectors", "Connectors"}, {"accounts", "Accounts"}, {"accounts/bank", "Account bank"}, {"sessions", "Sessions"}, {"webhooks", "Webhooks"}, {"receipts", "Receipts"}, {"queues", "Queues"},
 		{"try", "Try"}, {"routing?to=%2B46700000001&account=shop", "Routing"}, {"pdulog?connector=north", "PDU log"}, {"gateway", "Gateway"}, {"configuration", "Configuration"},
+		{"lists", "Lists"}, {"lists/optouts?number=%2B46701740605", "List optouts"},
 	} {
 		n.open("/ui/"+p[0], p[1])
 		name, _, _ := strings.Cut(p[0], "?")
-		n.shoot(strings.Replace(name, "/bank", "-name", 1), chromedp.Sleep(time.Second))
+		n.shoot(strings.NewReplacer("/bank", "-name", "/optouts", "-name").Replace(name), chromedp.Sleep(time.Second))
 	}
 }

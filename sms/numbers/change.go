@@ -13,7 +13,7 @@ import (
 // A line of the journal is a sign, an entry, and where the change came from. Tabs separate the fields, because names of senders
 // may have blanks; empty fields at the end are left out. Lines of earlier versions end behind the entry.
 //
-//	+46701740605 ⇥ 2026-11-30T09:14:03Z ⇥ stop ⇥ operator ⇥ 6392a1b0c4d5e ⇥
+//	+46701740605 ⇥ 2026-11-30T09:14:03Z ⇥ stop ⇥ operator ⇥ 6392a1b0c4d5e
 //	-46701740605 ⇥ 2026-12-01T10:00:00Z ⇥ page ⇥ user anna ⇥ ⇥ asked by letter
 const between = '\t'
 
@@ -56,7 +56,9 @@ type Change struct {
 
 // checked returns an origin that a line can have, or the error of its reason.
 func (o Origin) checked() (Origin, error) {
-	o.At = o.At.UTC().Truncate(time.Second)
+	if o.At = o.At.UTC().Truncate(time.Second); o.At.Unix() <= 0 || o.At.Year() > 9999 {
+		o.At = time.Time{} // of a clock that was never set
+	}
 	o.Who = strings.Map(func(c rune) rune {
 		if unicode.IsControl(c) || c == utf8.RuneError {
 			return '?'
@@ -148,7 +150,7 @@ func (r *record) readOrigin(text []byte) bool {
 	if r.at = t.Unix(); err != nil || r.at <= 0 || len(at) != len("2026-11-30T09:14:03Z") || at[len(at)-1] != 'Z' {
 		return false
 	}
-	return !more && len(r.source) > 0 && isWord(r.source, maxSource) && isWord(r.id, maxID) && isLine(r.who, maxWho) &&
+	return !more && isWord(r.source, maxSource) && isWord(r.id, maxID) && isLine(r.who, maxWho) &&
 		isLine(r.reason, MaxReason)
 }
 

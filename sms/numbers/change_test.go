@@ -27,6 +27,7 @@ func TestLines(t *testing.T) {
 			"46701", false, Origin{morning, Page, "user anna", "", "asked by letter, \"=cmd|' /C calc'!A0\""},
 		}},
 		{"+MY SHOP\t2026-11-30T09:14:03Z\tcommand", Change{"MY SHOP", true, Origin{At: morning, Source: Command}}},
+		{"+46701\t2026-11-30T09:14:03Z", Change{"46701", true, Origin{At: morning}}},
 		{"+12345678901234567890\t2026-11-30T09:14:03Z\tapi\ttoken ops", Change{"12345678901234567890", true, Origin{At: morning, Source: API, Who: "token ops"}}},
 	} {
 		var r record
@@ -38,7 +39,7 @@ func TestLines(t *testing.T) {
 		}
 	}
 	for _, line := range []string{
-		"", "+", "46701", "*46701", "+4670*", "+4670174o605", "+46701\t", "+46701\t\tstop", "+46701\t2026-11-30T09:14:03Z", "+46701\t2026-11-30T09:14:03Z\t",
+		"", "+", "46701", "*46701", "+4670*", "+4670174o605", "+46701\t", "+46701\t\tstop",
 		"+46701\t2026-11-30 09:14:03\tstop", "+46701\t2026-11-30T09:14:03+01:00\tstop", "+46701\t2026-11-30T09:14:03.5Z\tstop", "+46701\t2026-02-30T09:14:03Z\tstop",
 		"+46701\t2026-11-30T09:14:61Z\tstop", "+46701\t1969-11-30T09:14:03Z\tstop", "+46701\t0000-01-01T00:00:00Z\tstop", "+46701\t2026-11-30T09:14:03Z\tst op",
 		"+46701\t2026-11-30T09:14:03Z\tstop\toperator\tid id", "+46701\t2026-11-30T09:14:03Z\tstop\toperator\tid\tr\tr", "+46701\t2026-11-30T09:14:03Z\tstop\to\x00p",
@@ -75,6 +76,11 @@ func TestChecked(t *testing.T) {
 	o, err := Origin{At: morning.Add(999), Source: API, Who: "a\n\tb\xff" + strings.Repeat("ö", maxWho), Reason: "  \"quoted\" =1+1 \n"}.checked()
 	if err != nil || !o.At.Equal(morning) || o.Reason != `"quoted" =1+1` || !strings.HasPrefix(o.Who, "a??b?öö") || len(o.Who) > maxWho || !utf8.ValidString(o.Who) {
 		t.Errorf("%+v, %v", o, err)
+	}
+	for _, at := range []time.Time{{}, time.Unix(0, 0), time.Unix(-5, 0), morning.AddDate(8000, 0, 0)} {
+		if o, err := (Origin{At: at, Source: API}).checked(); err != nil || !o.At.IsZero() {
+			t.Errorf("%v: %+v, %v", at, o, err)
+		}
 	}
 }
 

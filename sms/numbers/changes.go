@@ -270,13 +270,16 @@ func (c *changes) write(all []edit, tell bool, needed func(*edit) bool) (n int, 
 		return 0, err
 	}
 	var lines []byte
-	told := len(c.fresh)
+	told, unknown := len(c.fresh), 0
 	for i := range all {
 		e := &all[i]
 		switch {
 		case needed(e):
 			lines = append(e.origin.appendTo(e.entry.appendTo(append(lines, signOf(e.on)))), '\n')
 			n++
+			if c.markOf(&e.entry) == 0 {
+				unknown++
+			}
 		case tell && c.shared: // other nodes may have it otherwise
 			c.fresh = append(c.fresh, Change{Entry: string(e.entry.appendTo(nil)), On: e.on})
 		}
@@ -284,7 +287,7 @@ func (c *changes) write(all []edit, tell bool, needed func(*edit) bool) (n int, 
 	if n == 0 {
 		return 0, nil
 	}
-	if c.count.Load()+int64(n) > MaxChanges {
+	if unknown > 0 && c.count.Load()+int64(unknown) > MaxChanges {
 		return 0, fmt.Errorf("%s has %d numbers, which is the maximum: move them to the list", c.path, c.count.Load())
 	}
 	if err := f.Truncate(c.offset); err != nil { // removes an incomplete line

@@ -84,8 +84,8 @@ func (c *changes) copyLast(from, to *os.File, most int, excess *byEntry[int]) (l
 			return nil
 		}
 		lines++
-		_, err := out.Write(append(bytes.TrimSpace(line), '\n'))
-		return err
+		_, _ = out.Write(bytes.TrimSpace(line))
+		return out.WriteByte('\n')
 	})
 	return lines, errors.Join(err, out.Flush(), to.Sync())
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"pmg/internal/testkit/testutil"
+	"pmg/sms/number"
 )
 
 // textsOf returns changes as text.
@@ -184,6 +185,43 @@ func TestTwoHistories(t *testing.T) {
 			t.Error(f, err)
 		}
 		wantLines(t, "history", f.History, "+"+once)
+	}
+}
+
+// What a process that was killed has written of a line is removed by the next one, wherever it ends.
+func TestHalfLines(t *testing.T) {
+	t.Parallel()
+	line := "-46701\t2026-11-30T09:14:03Z\tstart\toperator\ta1"
+	for n := range len(line) + 1 {
+		l := open(t, "46701\n")
+		if err := os.WriteFile(l.Path()+ChangesSuffix, []byte("+46702\n"+line[:n]), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := l.Refresh(morning); err != nil || !l.Has(number.Read("46701")) {
+			t.Fatalf("%q: %v", line[:n], err)
+		}
+		if n, err := l.Add(Origin{At: morning, Source: API}, "46703"); n != 1 || err != nil {
+			t.Fatal(n, err)
+		}
+		if data, err := os.ReadFile(l.Path() + ChangesSuffix); string(data) != "+46702\n+46703\t2026-11-30T09:14:03Z\tapi\n" || err != nil {
+			t.Errorf("%q, %v", data, err)
+		}
+	}
+}
+
+// A full journal takes no other numbers, and those that it has can still opt out and in.
+func TestFullJournal(t *testing.T) {
+	t.Parallel()
+	l := open(t, "# none\n")
+	if n, err := l.Add(Origin{}, "46701"); n != 1 || err != nil {
+		t.Fatal(n, err)
+	}
+	l.changes.count.Store(MaxChanges)
+	if n, err := l.Add(Origin{}, "46702"); n != 0 || err == nil || !strings.Contains(err.Error(), "which is the maximum") {
+		t.Error(n, err)
+	}
+	if n, err := l.Remove(Origin{}, "46701"); n != 1 || err != nil {
+		t.Error(n, err)
 	}
 }
 
