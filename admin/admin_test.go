@@ -307,7 +307,7 @@ func TestScrape(t *testing.T) {
 	_, text := r.get("/metrics")
 	for _, want := range []string{
 		`pmg_connector_messages_accepted_total{connector="clients"} 300`,
-		`pmg_route_messages_total{route="routes[0]"} 300`,
+		`pmg_route_messages_total{route="routes[line 12]"} 300`,
 		`pmg_connector_messages_sent_total{connector="operator"} 300`,
 		`pmg_connector_pdus_total{command="submit_sm",connector="clients",direction="received",status="ESME_ROK"} 300`,
 		`pmg_connector_pdus_total{command="submit_sm_resp",connector="operator",direction="received",status="ESME_ROK"} 300`,

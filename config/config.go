@@ -83,6 +83,7 @@ type Config struct {
 // lines are where the file defines things.
 type lines struct {
 	routes  []int             // 0: not known
+	names   []string          // those of the routes
 	defined map[string]string // the objects that managed files could define, by kind/name
 }
 

@@ -115,7 +115,7 @@ func diff(old, next reflect.Value, path string, to []Change) []Change {
 		case isNamedList(f.Type):
 			to = diffNamed(a, b, at, live, to)
 		case f.Type == reflect.TypeFor[[]Route]() && a.Len() == b.Len():
-			to = diffRoutes(a, b, at, live, to)
+			to = diffRoutes(old.Addr().Interface().(*Config), next.Addr().Interface().(*Config), live, to)
 		default:
 			to = append(to, Change{at, fmt.Sprint(a.Len(), " ", at), fmt.Sprint(b.Len(), " ", at), live, rebind})
 		}
@@ -124,13 +124,13 @@ func diff(old, next reflect.Value, path string, to []Change) []Change {
 }
 
 // diffRoutes compares routes one by one. Two routes may look equal although a destination_file has changed.
-func diffRoutes(old, next reflect.Value, path string, live bool, to []Change) []Change {
-	for i := range old.Len() {
-		a, b := old.Index(i).Addr().Interface().(*Route), next.Index(i).Addr().Interface().(*Route)
+func diffRoutes(old, next *Config, live bool, to []Change) []Change {
+	for i := range old.Routes {
+		a, b := &old.Routes[i], &next.Routes[i]
 		if reflect.DeepEqual(a, b) {
 			continue
 		}
-		c := Change{Path: fmt.Sprintf("%s[%d]", path, i), Old: a.line(), New: b.line(), Live: live}
+		c := Change{Path: next.RouteAs(i), Old: a.line(), New: b.line(), Live: live}
 		if c.Old == c.New {
 			c.Path += ".destination_file"
 			c.Old, c.New = fmt.Sprint(len(a.fromFile), " prefixes"), fmt.Sprint(len(b.fromFile), " prefixes")
@@ -224,6 +224,7 @@ func (c *Config) LiveFrom(old *Config) *Config {
 // if both configurations were valid.
 func (c *Config) Check() error {
 	d := newDecoder("configuration", "", nil)
+	nameAll(d, c)
 	d.check(c, Options{})
 	if len(d.problems) > 0 {
 		return fmt.Errorf("cannot use configuration: %w", d.problems)

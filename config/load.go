@@ -65,6 +65,7 @@ func newDecoder(file, dir string, data []byte) *decoder {
 		file: file, dir: dir,
 		lines: strings.Split(string(data), "\n"),
 		given: map[string]bool{},
+		names: map[string]string{},
 		at:    map[string]*token.Token{},
 		from:  map[string]*profile{},
 
@@ -108,6 +109,7 @@ func findLines(d *decoder, c *Config) {
 		}
 		c.lines.routes = append(c.lines.routes, line)
 	}
+	c.lines.names = routeNames(d, c)
 	if c.Managed.Dir == "" {
 		return
 	}
