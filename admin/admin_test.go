@@ -295,6 +295,7 @@ func TestScrape(t *testing.T) {
 	}
 	more := "lists: [{name: optouts, file: %s}]\nnetworks: {file: %s}\nprices: [{name: p, currency: EUR, file: %s}]\n"
 	whole := strings.Replace(wholeConfig, "{system_id: load, ", `{system_id: load, prices: p, balance: {low: "1"}, `, 1)
+	whole = strings.Replace(whole, "receipt_ids: decimal", "receipt_ids: decimal, costs: p", 1)
 	r := start(t, parse(t, whole+more, t.TempDir(), sink.Addr(), list, table, prices), false)
 	r.bound()
 	r.load()
@@ -324,6 +325,7 @@ func TestScrape(t *testing.T) {
 		`pmg_list_entries{list="optouts"} 2`, `pmg_list_hits_total{list="optouts"} 0`,
 		`pmg_network_table_rows 10`, `pmg_network_table_networks 1`, `pmg_network_sent_total{connector="operator",network="24001"} 300`,
 		`pmg_account_balance{account="load"} -0.03`, `pmg_account_balance_reserved{account="load"} 0`, `pmg_account_balance_low{account="load"} 1`,
+		`pmg_account_price_missing_total{account="load"} 0`, `pmg_account_cost_total{account="load"} 0`,
 		`pmg_ready 1`, `pmg_store_failed 0`, `pmg_store_recovered 1`,
 		"\ngo_goroutines ", "\ngo_sched_latencies_seconds_count ", "\ngo_memstats_mallocs_total ", "\nprocess_cpu_seconds_total ", "\nprocess_resident_memory_bytes ",
 	} {

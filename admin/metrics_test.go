@@ -56,7 +56,7 @@ var purposes = []struct{ names, purpose, remark string }{
 		"*resting* servers are not called for a while; *dead letters* were not taken in time.",
 	},
 	{
-		"^pmg_account_balance",
+		"^pmg_account_(balance|price|cost)",
 		"Money",
 		"In the currency of the account's list; below 0 the account owes.",
 	},

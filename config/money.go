@@ -88,6 +88,22 @@ func checkPrices(d *decoder, c *Config) {
 	}
 }
 
+// CostCurrency returns the currency in which the SMSCs of all connectors charge, as far as costs says so. It returns "" if there
+// are several, or none.
+func (c *Config) CostCurrency() (currency string) {
+	for i := range c.Connectors {
+		k := slices.IndexFunc(c.Prices, func(p Prices) bool { return p.Name == c.Connectors[i].Costs })
+		switch {
+		case k < 0:
+		case currency != "" && currency != c.Prices[k].Currency:
+			return ""
+		default:
+			currency = c.Prices[k].Currency
+		}
+	}
+	return currency
+}
+
 // checkCosts checks whether a route can choose by costs.
 func checkCosts(d *decoder, c *Config, r *Route, path string, lists map[string]int) {
 	if r.Policy != Cost {

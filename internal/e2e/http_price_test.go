@@ -109,6 +109,10 @@ func TestPriceShown(t *testing.T) {
 		wantPrice(t, name+", event", toldOf(t, h, id, c.kind), c.paid)
 		wantPrice(t, name+", in the end", a.do("GET", "/v1/messages/"+id, "").want(t, 200, "").body, c.paid)
 	}
+	price, cost := g.Node.Origins.TallyOf("shop").Margin.Sums() // nine short messages were taken, in seven messages
+	if price.String() != "0.405" || cost.String() != "0.108" {
+		t.Errorf("the account was charged %s, the SMSC charges %s", price, cost)
+	}
 	if p := a.do("GET", "/v1/messages", "").body; strings.Count(p, `"price"`) != 7 || strings.Contains(p, "0.012") {
 		t.Errorf("the list is %s", p)
 	}

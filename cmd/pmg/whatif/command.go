@@ -54,14 +54,10 @@ or of --events, of the last 30 days without --day, --month, --from and --to.`,
 				}
 				q.Dirs = []string{q.Config.Events.Dir}
 			}
-			var s stats.Query
-			if err := days.Of(&s, time.Now()); err != nil {
+			if q.From, q.To, err = days.Period(time.Now()); err != nil {
 				return err
 			}
-			q.Drivers, q.From, q.To = p.Drivers, s.From, time.Now()
-			if !s.To.IsZero() {
-				q.To = s.To.AddDate(0, 0, 1)
-			}
+			q.Drivers = p.Drivers
 			q.Progress = progressTo(cmd.ErrOrStderr())
 			a, err := Try(cmd.Context(), q)
 			if err != nil {
