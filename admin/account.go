@@ -41,6 +41,14 @@ type Money struct {
 	Low      bool      `json:"low"`      // the balance is below balance.low
 	Used     bool      `json:"used"`     // nothing is left for further messages
 	Currency string    `json:"currency"`
+
+	Margin *Margin `json:"margin,omitempty"` // nil: it is not known what SMSCs charge in this currency
+}
+
+// Margin has the sums of an account's messages since the start of which it is known what their SMSC charges.
+type Margin struct {
+	Price sms.Money `json:"price"` // what the account was charged when they were sent
+	Cost  sms.Money `json:"cost"`  // what the SMSCs charge
 }
 
 // Recent are the figures of an account for the last ten minutes.
@@ -57,6 +65,7 @@ const maxAccounts = 1000
 // engine's clock, and wall by the wall clock.
 func (v *view) accounts(now int64, wall time.Time) []Account {
 	cfg := v.gateway.Node.Config()
+	costs := cfg.CostCurrency()
 	rows := make([]Account, len(cfg.Accounts))
 	at := make(map[string]*Account, len(rows))
 	for i := range rows {
@@ -73,7 +82,7 @@ func (v *view) accounts(now int64, wall time.Time) []Account {
 				at := wall.Add(time.Duration(last - now))
 				row.LastMessage = &at
 			}
-			row.Money = v.moneyOf(&t.Credit)
+			row.Money = v.moneyOf(t, costs)
 			t.RefusedBy(func(why sms.Code, n int64) {
 				if row.RefusedBy == nil {
 					row.RefusedBy = connector.Labels{}
@@ -110,14 +119,19 @@ func (v *view) accounts(now int64, wall time.Time) []Account {
 	return rows
 }
 
-// moneyOf returns the money of an account, nil if the account is not charged.
-func (v *view) moneyOf(c *sms.Credit) *Money {
+// moneyOf returns the money of an account, nil if the account is not charged. costs is the currency in which all SMSCs charge.
+func (v *view) moneyOf(t *sms.Tally, costs string) *Money {
+	c := &t.Credit
 	if c.Terms().List == "" {
 		return nil
 	}
 	left, limited := c.Available()
 	m := &Money{Low: c.IsLow(), Used: limited && left <= 0, Currency: v.gateway.Intake.Credit.CurrencyOf(c)}
 	m.Balance, m.Reserved = c.Balance()
+	if costs != "" && costs == m.Currency {
+		m.Margin = &Margin{}
+		m.Margin.Price, m.Margin.Cost = t.Margin.Sums()
+	}
 	return m
 }
 

@@ -298,6 +298,7 @@ func TestScrape(t *testing.T) {
 	}
 	more := "lists: [{name: optouts, file: %s}]\nnetworks: {file: %s}\nprices: [{name: p, currency: EUR, file: %s}]\n"
 	whole := strings.Replace(wholeConfig, "{system_id: load, ", `{system_id: load, prices: p, balance: {low: "1"}, `, 1)
+	whole = strings.Replace(whole, "receipt_ids: decimal", "receipt_ids: decimal, costs: p", 1)
 	r := start(t, parse(t, whole+more, t.TempDir(), sink.Addr(), list, table, prices), false)
 	r.bound()
 	r.load()
@@ -310,7 +311,7 @@ func TestScrape(t *testing.T) {
 	_, text := r.get("/metrics")
 	for _, want := range []string{
 		`pmg_connector_messages_accepted_total{connector="clients"} 300`,
-		`pmg_route_messages_total{route="routes[0]"} 300`,
+		`pmg_route_messages_total{route="routes[line 12]"} 300`,
 		`pmg_connector_messages_sent_total{connector="operator"} 300`,
 		`pmg_connector_pdus_total{command="submit_sm",connector="clients",direction="received",status="ESME_ROK"} 300`,
 		`pmg_connector_pdus_total{command="submit_sm_resp",connector="operator",direction="received",status="ESME_ROK"} 300`,
@@ -327,6 +328,7 @@ func TestScrape(t *testing.T) {
 		`pmg_list_last_stop_timestamp_seconds{list="optouts"} 1.796030043e+09`, `pmg_list_last_added_timestamp_seconds{list="optouts"} 1.796030044e+09`, `pmg_list_entries{list="optouts"} 2`, `pmg_list_hits_total{list="optouts"} 0`,
 		`pmg_network_table_rows 10`, `pmg_network_table_networks 1`, `pmg_network_sent_total{connector="operator",network="24001"} 300`,
 		`pmg_account_balance{account="load"} -0.03`, `pmg_account_balance_reserved{account="load"} 0`, `pmg_account_balance_low{account="load"} 1`,
+		`pmg_account_price_missing_total{account="load"} 0`, `pmg_account_cost_total{account="load"} 0`,
 		`pmg_ready 1`, `pmg_store_failed 0`, `pmg_store_recovered 1`,
 		"\ngo_goroutines ", "\ngo_sched_latencies_seconds_count ", "\ngo_memstats_mallocs_total ", "\nprocess_cpu_seconds_total ", "\nprocess_resident_memory_bytes ",
 	} {

@@ -36,6 +36,9 @@ func (s *Status) facts() *problems.Facts {
 			Name: a.Name, Sessions: a.Sessions, Late: a.late, Accepted: a.Accepted, Refused: a.Refused, Failed: a.Failed,
 		})
 		of := &f.Accounts[i]
+		if a.Money != nil && a.Money.Margin != nil {
+			of.Price, of.Cost = int64(a.Money.Margin.Price), int64(a.Money.Margin.Cost)
+		}
 		for _, why := range slices.Sorted(maps.Keys(a.RefusedBy)) {
 			of.Refusals = append(of.Refusals, problems.Refusal{Status: why, Count: a.RefusedBy[why]})
 		}

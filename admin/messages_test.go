@@ -15,6 +15,7 @@ import (
 
 	"pmg/config"
 	"pmg/connector"
+	"pmg/gateway/operate"
 	"pmg/gateway/webhooks"
 	"pmg/internal/testkit/smpppeer"
 	"pmg/internal/token"
@@ -66,6 +67,33 @@ func (r *running) ask(token, path string) (int, string) {
 		r.t.Fatal(err)
 	}
 	return a.StatusCode, string(body)
+}
+
+// The story of a message has what it costs in the currencies of its account and of its SMSC, and what is reserved while it waits.
+func TestStoryMoney(t *testing.T) {
+	t.Parallel()
+	cfg := &config.Config{
+		Prices:     []config.Prices{{Name: "p", Currency: "EUR"}, {Name: "c", Currency: "SEK"}},
+		Accounts:   []config.Account{{SystemID: "shop", Policies: config.Policies{Prices: "p"}}},
+		Connectors: []config.Connector{{Name: "telia", Supplier: config.Supplier{Costs: "c"}}},
+	}
+	for _, c := range []struct {
+		account string
+		one     story.Story
+		want    StoryMoney
+	}{
+		{"shop", story.Story{}, StoryMoney{}},
+		{"shop", story.Story{Price: 45_000}, StoryMoney{Price: "0.045", Currency: "EUR"}},
+		{"shop", story.Story{Price: 45_000, Refund: 45_000, Cost: 12_000, By: "telia"}, StoryMoney{"0.045", "0.045", "EUR", "0.012", "SEK"}},
+		{"gone", story.Story{Price: 45_000, Cost: 12_000, By: "gone"}, StoryMoney{Price: "0.045", Cost: "0.012"}},
+		{"shop", story.Story{Waits: &operate.StoredMessage{Price: "0.09 EUR"}}, StoryMoney{Price: "0.09", Currency: "EUR"}},
+		{"shop", story.Story{Waits: &operate.StoredMessage{}}, StoryMoney{}},
+	} {
+		got := moneyOf(&c.one, c.account, cfg)
+		if c.want == (StoryMoney{}) != (got == nil) || got != nil && *got != c.want {
+			t.Errorf("%+v: %+v, not %+v", c.one, got, c.want)
+		}
+	}
 }
 
 // Messages are found by number, account, id and the SMSC's id; the story of one has its steps with what their statuses mean. Texts

@@ -14,6 +14,7 @@ import (
 	"pmg/cluster/report"
 	"pmg/config"
 	"pmg/gateway/receipts"
+	"pmg/sms"
 )
 
 // A metric is one row of the table: one series, or several that differ by labels.
@@ -155,13 +156,25 @@ func receiptIDs() metric {
 
 // moneyMetrics returns the metrics of accounts that are charged.
 func moneyMetrics() []metric {
+	charged := func(s *Status, f func(a *Account)) {
+		for i := range s.Accounts[:min(len(s.Accounts), maxAccounts)] {
+			if a := &s.Accounts[i]; a.Money != nil {
+				f(a)
+			}
+		}
+	}
 	each := func(name, help string, value func(m *Money) float64) metric {
 		return metric{"pmg_account_" + name, gauge, []string{"account"}, help, func(s *Status, e emitter) {
-			for _, a := range s.Accounts[:min(len(s.Accounts), maxAccounts)] {
-				if a.Money != nil {
-					e.value(value(a.Money), a.Name)
+			charged(s, func(a *Account) { e.value(value(a.Money), a.Name) })
+		}}
+	}
+	sum := func(name, help string, value func(m *Margin) sms.Money) metric {
+		return metric{"pmg_account_" + name, counter, []string{"account"}, help, func(s *Status, e emitter) {
+			charged(s, func(a *Account) {
+				if a.Money.Margin != nil {
+					e.value(value(a.Money.Margin).Float(), a.Name)
 				}
-			}
+			})
 		}}
 	}
 	return []metric{
@@ -170,6 +183,15 @@ func moneyMetrics() []metric {
 		each("balance_reserved", "Part of the balance that is reserved for messages that have not ended.",
 			func(m *Money) float64 { return m.Reserved.Float() }),
 		each("balance_low", "Whether the balance is below balance.low.", func(m *Money) float64 { return boolValue(m.Low) }),
+		{"pmg_account_price_missing_total", counter, []string{"account"},
+			"Messages of the account's clients that were refused because their list of prices has no price for them.",
+			func(s *Status, e emitter) {
+				charged(s, func(a *Account) { e.value(float64(a.RefusedBy[sms.NoPrice.String()]), a.Name) })
+			}},
+		sum("price_total", "Sum of what an account with prices was charged for messages of which it is known what their SMSC "+
+			"charges (costs, events.dir), if all charge in the currency of its list. What receipts give back later is in it.",
+			func(m *Margin) sms.Money { return m.Price }),
+		sum("cost_total", "Sum of what the SMSCs charge for these messages.", func(m *Margin) sms.Money { return m.Cost }),
 	}
 }
 

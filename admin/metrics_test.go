@@ -41,7 +41,8 @@ var purposes = []struct{ names, purpose, remark string }{
 		"What became of messages",
 		"*accepted*, *refused*: of a peer; *sent*, *failed*: to one; *ended*: with a final receipt; *reached*: the\n" +
 			"receipt says delivered. `fields_lost` has the fields of [conversion.md](conversion.md). A route that\n" +
-			"a reload does not change keeps its count.",
+			"a reload does not change keeps its count. Its label has the name of its file in `managed.dir`\n" +
+			"(`routes[vip]`), or its line (`routes[line 7]`).",
 	},
 	{
 		"receipt",
@@ -55,7 +56,7 @@ var purposes = []struct{ names, purpose, remark string }{
 		"*resting* servers are not called for a while; *dead letters* were not taken in time.",
 	},
 	{
-		"^pmg_account_balance",
+		"^pmg_account_(balance|price|cost)",
 		"Money",
 		"In the currency of the account's list; below 0 the account owes.",
 	},

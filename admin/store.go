@@ -2,7 +2,6 @@ package admin
 
 import (
 	"cmp"
-	"strconv"
 	"time"
 
 	"pmg/config"
@@ -110,7 +109,7 @@ func (s *Status) WaitingFor(peers string) (w Waits) {
 
 // Route is the status of a route.
 type Route struct {
-	Name  string `json:"name"` // routes[0], as in messages about the configuration
+	Name  string `json:"name"` // routes[vip] or routes[line 7], as in problems of the configuration
 	Taken int64  `json:"messages" metric:"messages_total" help:"Messages that matched the route, including those refused afterwards. A route that a reload does not change keeps its count, even at another place; others begin at 0."`
 	Today int64  `json:"today"` // of these, the ones since midnight UTC
 }
@@ -120,10 +119,10 @@ const maxRoutes = 1000
 
 // routes returns the status of the routes in their order.
 func (v *view) routes() []Route {
-	counts := v.gateway.Table.Taken(1 + time.Now().Unix()/86400)
+	counts, cfg := v.gateway.Table.Taken(1+time.Now().Unix()/86400), v.gateway.Node.Config()
 	rows := make([]Route, len(counts))
 	for i, n := range counts {
-		rows[i] = Route{"routes[" + strconv.Itoa(i) + "]", n.All, n.Today}
+		rows[i] = Route{cfg.RouteAs(i), n.All, n.Today}
 	}
 	return rows
 }

@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"pmg/admin/access"
+	"pmg/config"
 	"pmg/gateway/operate"
 	"pmg/gateway/webhooks"
 	"pmg/pdulog"
@@ -35,7 +36,17 @@ type Story struct {
 	Verdict  string                  `json:"verdict,omitempty"`
 	Tags     []string                `json:"tags,omitempty"`      // tags that plugins have given the message
 	Network  string                  `json:"network,omitempty"`   // MCC and MNC
+	Money    *StoryMoney             `json:"money,omitempty"`     // nil: nothing is known of what the message costs
 	InMemory bool                    `json:"in_memory,omitempty"` // the store has only parked messages: Waits may be missing
+}
+
+// StoryMoney is what a message costs.
+type StoryMoney struct {
+	Price        string `json:"price,omitempty"`  // what the account was charged, or what is reserved while the message waits
+	Refund       string `json:"refund,omitempty"` // what the account got back
+	Currency     string `json:"currency,omitempty"`
+	Cost         string `json:"cost,omitempty"` // what the SMSC charges
+	CostCurrency string `json:"cost_currency,omitempty"`
 }
 
 // A StoryStep is one event of a story.
@@ -102,6 +113,7 @@ func (s *Server) Message(r *http.Request, id string) (*Story, error) {
 		Plugin: one.Plugin, Verdict: one.Verdict, Tags: one.Tags, Network: one.Network,
 		Cut: s.searcher.cutOf(found), Texts: texts, InMemory: !s.view.gateway.Keeper.Durable(),
 	}
+	m.Money = moneyOf(one, m.Account, s.view.gateway.Node.Config())
 	m.Attempts = s.view.gateway.Webhooks.Attempts(webhooks.Filter{ID: one.ID, Limit: mostFollowed, Replies: texts})
 	if m.Receipts = receiptsOf(ctx, s.view.gateway.Operate, number, m.Account); ctx.Err() != nil {
 		m.Cut = cmp.Or(m.Cut, tooLate(found.From))
@@ -115,6 +127,25 @@ func (s *Server) Message(r *http.Request, id string) (*Story, error) {
 		access.MarkAuditedNow(r)
 	}
 	return m, nil
+}
+
+// moneyOf returns what a message costs, nil if nothing is known.
+func moneyOf(one *story.Story, account string, cfg *config.Config) *StoryMoney {
+	text := func(amount sms.Money) string {
+		if amount == 0 {
+			return ""
+		}
+		return amount.String()
+	}
+	m := StoryMoney{Price: text(one.Price), Refund: text(one.Refund), Cost: text(one.Cost)}
+	if one.Waits != nil && m.Price == "" {
+		m.Price, _, _ = strings.Cut(one.Waits.Price, " ")
+	}
+	if m == (StoryMoney{}) {
+		return nil
+	}
+	m.Currency, m.CostCurrency = cfg.Currencies(account, one.By)
+	return &m
 }
 
 // tellStory adds the steps and the PDUs.

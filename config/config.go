@@ -85,6 +85,7 @@ type found struct {
 	exposed []string // files
 	warned  []document.Warning
 	routes  []int             // lines; 0: not known
+	names   []string          // those of the routes
 	defined map[string]string // the objects that managed files could define, by kind/name
 }
 
@@ -321,6 +322,7 @@ type Policies struct {
 	Timezone string `yaml:"timezone" default:"UTC" live:"yes" doc:"The zone of the months of its statements, as Europe/Stockholm (docs/statements.md)."`
 
 	ShowNetwork bool `yaml:"show_network" default:"false" live:"yes" doc:"Whether it sees by HTTP the network (MCC and MNC) of each of its messages: in answers and in calls of webhook."`
+	ShowPrice   bool `yaml:"show_price" default:"false" live:"yes" doc:"Whether it sees by HTTP what each of its messages costs it, with prices: in answers, previews and calls of webhook. Never what an SMSC charges (docs/prices.md)."`
 }
 
 // Lifetime limits how long messages may wait that an account submits, or that arrive on a connector.

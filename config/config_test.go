@@ -58,7 +58,7 @@ func TestContract(t *testing.T) {
 	out.Static = &static
 	want.Connectors = []Connector{in, out}
 	want.Routes = []Route{{To: []Target{{Connector: "operator", Weight: 1}}, Policy: Failover}}
-	c.found.routes = nil
+	c.found = found{}
 	if !reflect.DeepEqual(c, want) {
 		t.Errorf("contract differs:\n%s\nwant\n%s", Show(c), Show(want))
 	}
@@ -207,7 +207,7 @@ func TestTemplate(t *testing.T) {
 	if !reflect.DeepEqual(asItIs, all) {
 		t.Errorf("with every option switched on the starter file is\n%s\nnot\n%s", Show(all), Show(asItIs))
 	}
-	asItIs.Accounts, asItIs.Connectors, asItIs.Routes, asItIs.found.routes = nil, nil, nil, nil
+	asItIs.Accounts, asItIs.Connectors, asItIs.Routes, asItIs.found = nil, nil, nil, found{}
 	want := Default()
 	want.Admin.Address = "127.0.0.1:2780"
 	if !reflect.DeepEqual(asItIs, want) {
@@ -273,7 +273,7 @@ routes:
 		"accounts[new]: absent -> added",
 		"connectors[clients]: present -> removed",
 		"connectors[operator].window: 10 -> 20 (for new sessions)",
-		"routes[1]: absent -> {to: operator, policy: weighted}",
+		"routes[line 11]: absent -> {to: operator, policy: weighted}",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("diff is\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
@@ -318,7 +318,7 @@ func TestOptionsOfAProtocol(t *testing.T) {
 	if c, err = parse("morse", "window: 1"); err != nil || c.Connectors[0].ProtocolOptions() != nil || strings.Contains(Show(c), "system_type") {
 		t.Errorf("error %v", err)
 	}
-	const want = "connectors[0].system_type is an option of protocol smpp, and this connector speaks ucp"
+	const want = "connectors[a].system_type is an option of protocol smpp, and this connector speaks ucp"
 	if _, err = parse("ucp", "system_type: VMA"); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("got error %v, want %s", err, want)
 	}
@@ -348,7 +348,7 @@ func TestLongPasswords(t *testing.T) {
 		switch {
 		case want == "" && err != nil:
 			t.Errorf("password of %d: %v", len(password), err)
-		case want != "" && (err == nil || !strings.Contains(err.Error(), "accounts[0].password "+want)):
+		case want != "" && (err == nil || !strings.Contains(err.Error(), "accounts[load].password "+want)):
 			t.Errorf("password of %d: got error %v, want %q", len(password), err, want)
 		}
 	}
@@ -416,7 +416,7 @@ func TestIdleMaxOfStatic(t *testing.T) {
 	} {
 		_, warnings, err := Parse([]byte("accounts: []\nconnectors: [{name: a, idle_max: 1m, "+options+"}]"), speaksSMPP)
 		found := slices.ContainsFunc(warnings, func(w document.Problem) bool {
-			return strings.Contains(w.String(), "connectors[0].idle_max logs sessions out")
+			return strings.Contains(w.String(), "connectors[a].idle_max logs sessions out")
 		})
 		if err != nil || found != warned {
 			t.Errorf("%s: %v, %v", options, warnings, err)
@@ -429,7 +429,7 @@ func TestReceiptTimezone(t *testing.T) {
 	for _, zone := range []string{"UTC", "Europe/Stockholm", "Nowhere/Land"} {
 		for _, c := range []string{"direction: in, address: \"127.0.0.1:0\"", "direction: out, address: \"127.0.0.1:1\", system_id: a, password: b"} {
 			_, _, err := Parse([]byte("connectors: [{name: a, "+c+", receipt_timezone: "+zone+"}]"), speaksSMPP)
-			refused := err != nil && strings.Contains(err.Error(), `connectors[0].receipt_timezone must be a time zone as Europe/Stockholm or UTC, not "Nowhere/Land"`)
+			refused := err != nil && strings.Contains(err.Error(), `connectors[a].receipt_timezone must be a time zone as Europe/Stockholm or UTC, not "Nowhere/Land"`)
 			if refused != (zone == "Nowhere/Land") {
 				t.Errorf("%s, %s: %v", zone, c, err)
 			}

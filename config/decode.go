@@ -23,6 +23,7 @@ type decoder struct {
 	dir         string // the directory that relative paths of references start from
 	lines       []string
 	at          map[string]*token.Token // the position of an option, by path
+	names       map[string]string       // the names of entries of lists, by path (nameEntry)
 	given       map[string]bool         // the options at the top level that have a value
 	secretFiles []string                // files with passwords
 	problems    document.Problems
@@ -50,10 +51,13 @@ func (d *decoder) describe(path, message string) document.Problem {
 	if file != d.file {
 		return reread(d, file, path).describe(path, message)
 	}
-	p := document.Problem{File: d.file, Path: shown, Message: message}
-	if shown == path { // the path of a managed object's file already names the object
-		p.Of = ownerOf(d, path)
+	if isOfFile := shown != path; isOfFile { // the name of the file of a managed object names the object
+		_, shown, _ = strings.Cut(named(d, path), "]")
+		shown = strings.TrimPrefix(shown, ".")
+	} else {
+		shown = named(d, path)
 	}
+	p := document.Problem{File: d.file, Path: shown, Message: message}
 	from := fromProfile(d, path)
 	if from != nil {
 		p.Message += " (from profile " + from.name + ")"
@@ -69,26 +73,6 @@ func (d *decoder) describe(path, message string) document.Problem {
 		p.Text = "" // the value may be on a line without the key
 	}
 	return p
-}
-
-// ownerOf returns the entry of a list that a path leads into, such as "account acme". It returns "" if the
-// entry has no name, or if the path is that of the name.
-func ownerOf(d *decoder, path string) string {
-	list, rest, _ := strings.Cut(path, "[")
-	index, _, is := strings.Cut(rest, "]")
-	if !is || strings.Contains(list, ".") {
-		return ""
-	}
-	for _, key := range []string{"name", "system_id"} {
-		at := option.Join(list+"["+index+"]", key)
-		if t := d.at[at]; t != nil && t.Type != token.MappingValueType && nameForm.MatchString(t.Value) {
-			if at == path {
-				return ""
-			}
-			return strings.TrimSuffix(list, "s") + " " + t.Value
-		}
-	}
-	return ""
 }
 
 // value decodes n into v, an option at path with the tags of f.
@@ -138,6 +122,7 @@ func (d *decoder) list(n ast.Node, v reflect.Value, path string, f reflect.Struc
 	v.Set(reflect.MakeSlice(v.Type(), len(nodes), len(nodes)))
 	for i, e := range nodes {
 		item := fmt.Sprintf("%s[%d]", path, i)
+		d.nameEntry(path, i, nodes)
 		d.value(e, v.Index(i), item, f)
 		if e == nil || e.Type() == ast.NullType {
 			d.problem(item, "must not be empty: remove the entry, or fill it in")

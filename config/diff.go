@@ -115,7 +115,7 @@ func diff(old, next reflect.Value, path string, to []Change) []Change {
 		case isNamedList(f.Type):
 			to = diffNamed(a, b, at, live, to)
 		case f.Type == reflect.TypeFor[[]Route]():
-			to = diffRoutes(a.Interface().([]Route), b.Interface().([]Route), at, live, to)
+			to = diffRoutes(old.Addr().Interface().(*Config), next.Addr().Interface().(*Config), at, live, to)
 		default:
 			to = append(to, Change{at, fmt.Sprint(a.Len(), " ", at), fmt.Sprint(b.Len(), " ", at), live, rebind})
 		}
@@ -125,13 +125,8 @@ func diff(old, next reflect.Value, path string, to []Change) []Change {
 
 // diffRoutes compares routes one by one, or shows those between the equal ones at both ends if their number has changed. Two
 // routes may look equal although a destination_file has changed.
-func diffRoutes(old, next []Route, path string, live bool, to []Change) []Change {
-	at := func(i int, r *Route) string {
-		if r.managed != "" {
-			return fmt.Sprintf("%s[%s]", path, r.managed)
-		}
-		return fmt.Sprintf("%s[%d]", path, i)
-	}
+func diffRoutes(from, to *Config, path string, live bool, changes []Change) []Change {
+	old, next := from.Routes, to.Routes
 	if len(old) != len(next) {
 		n := 0
 		for n < min(len(old), len(next)) && reflect.DeepEqual(old[n], next[n]) {
@@ -142,15 +137,15 @@ func diffRoutes(old, next []Route, path string, live bool, to []Change) []Change
 			last, now = last-1, now-1
 		}
 		if last-n > mostRoutes || now-n > mostRoutes {
-			return append(to, Change{path, fmt.Sprint(len(old), " ", path), fmt.Sprint(len(next), " ", path), live, false})
+			return append(changes, Change{path, fmt.Sprint(len(old), " ", path), fmt.Sprint(len(next), " ", path), live, false})
 		}
 		for i := n; i < last; i++ {
-			to = append(to, Change{Path: at(i, &old[i]), Old: old[i].line(), New: "removed", Live: live})
+			changes = append(changes, Change{Path: from.RouteAs(i), Old: old[i].line(), New: "removed", Live: live})
 		}
 		for i := n; i < now; i++ {
-			to = append(to, Change{Path: at(i, &next[i]), Old: "absent", New: next[i].line(), Live: live})
+			changes = append(changes, Change{Path: to.RouteAs(i), Old: "absent", New: next[i].line(), Live: live})
 		}
-		return to
+		return changes
 	}
 	for i := range old {
 		a, b := &old[i], &next[i]
@@ -159,15 +154,15 @@ func diffRoutes(old, next []Route, path string, live bool, to []Change) []Change
 		}
 		c := Change{Path: fmt.Sprintf("%s[%d]", path, i), Old: a.line(), New: b.line(), Live: live}
 		if a.managed == b.managed {
-			c.Path = at(i, a)
+			c.Path = to.RouteAs(i)
 		}
 		if c.Old == c.New && a.managed == b.managed {
 			c.Path += ".destination_file"
 			c.Old, c.New = fmt.Sprint(len(a.fromFile), " prefixes"), fmt.Sprint(len(b.fromFile), " prefixes")
 		}
-		to = append(to, c)
+		changes = append(changes, c)
 	}
-	return to
+	return changes
 }
 
 // mostRoutes is how many routes are shown that were added or removed.
@@ -257,6 +252,7 @@ func (c *Config) LiveFrom(old *Config) *Config {
 // if both configurations were valid.
 func (c *Config) Check() error {
 	d := newDecoder("configuration", "", nil)
+	nameAll(d, c)
 	d.check(c, Options{})
 	if len(d.problems) > 0 {
 		return fmt.Errorf("cannot use configuration: %w", d.problems)

@@ -12,12 +12,12 @@ func TestKeys(t *testing.T) {
 	hash := "sha256:" + strings.Repeat("0", 64)
 	for rows, want := range map[string]string{
 		`{name: a, hash: "` + hash + `", scopes: [send], networks: [192.0.2.1], expires: 2099-12-31}`: "",
-		`{name: a, hash: pmg_secret}`:                                                                "keys[0].hash must be sha256:",
+		`{name: a, hash: pmg_secret}`:                                                                "keys[a].hash must be sha256:",
 		`{name: a b, hash: "` + hash + `"}`:                                                          "keys[0].name must be letters",
-		`{name: a, hash: "` + hash + `"}, {name: b, hash: "` + hash + `"}`:                           "keys[1].hash is that of another key",
+		`{name: a, hash: "` + hash + `"}, {name: b, hash: "` + hash + `"}`:                           "keys[b].hash is that of another key",
 		`{name: a, hash: "` + hash + `"}, {name: a, hash: "sha256:` + strings.Repeat("1", 64) + `"}`: "is already used",
-		`{name: a, hash: "` + hash + `", expires: tomorrow}`:                                         "keys[0].expires must be a day",
-		`{name: a, hash: "` + hash + `", made: tomorrow}`:                                            "keys[0].made must be a day",
+		`{name: a, hash: "` + hash + `", expires: tomorrow}`:                                         "keys[a].expires must be a day",
+		`{name: a, hash: "` + hash + `", made: tomorrow}`:                                            "keys[a].made must be a day",
 		`{name: a, hash: "` + hash + `", scopes: [all]}`:                                             "must be send or read",
 	} {
 		_, _, err := Parse([]byte("connectors: []\naccounts: [{system_id: a, password: b, keys: ["+rows+"]}]"), Options{})
@@ -38,9 +38,9 @@ func TestUsers(t *testing.T) {
 	for rows, want := range map[string]string{
 		one + `, {name: bob, password: "` + hash + `", scope: manage}`: "",
 		one + ", " + one:                                        "is already used",
-		`{name: ann, password: secret}`:                         "users[0].password must be a hash, as pmg account hash prints it",
-		`{name: ann, password: "$2y$20$secret"}`:                "users[0].password must be a hash",
-		`{name: ann}`:                                           "users[0] must have password",
+		`{name: ann, password: secret}`:                         "users[ann].password must be a hash, as pmg account hash prints it",
+		`{name: ann, password: "$2y$20$secret"}`:                "users[ann].password must be a hash",
+		`{name: ann}`:                                           "users[ann] must have password",
 		`{name: "a b", password: "` + hash + `"}`:               "users[0].name must be letters",
 		`{name: ann, password: "` + hash + `", scope: operate}`: "must be look, send or manage",
 		strings.Repeat(one+", ", 101):                           "users must have 100 entries at most, not 101",

@@ -123,7 +123,7 @@ func TestReloadOfEveryOption(t *testing.T) {
 
 		path := l.path
 		if strings.HasPrefix(path, "routes") {
-			path = "routes[0]"
+			path = "routes[line 9]"
 		}
 		if changes := old.Diff(next); len(changes) != 1 || changes[0].Path != path || changes[0].Live != live {
 			t.Errorf("%s, live %t: the change is named as %v", l.path, live, changes)

@@ -68,6 +68,7 @@ func newDecoder(file, dir string, data []byte) *decoder {
 		file: file, dir: dir,
 		lines: strings.Split(string(data), "\n"),
 		given: map[string]bool{},
+		names: map[string]string{},
 		at:    map[string]*token.Token{},
 		from:  map[string]*profile{},
 
@@ -112,6 +113,7 @@ func findLines(d *decoder, c *Config) {
 		}
 		c.found.routes = append(c.found.routes, line)
 	}
+	c.found.names = routeNames(d, c)
 	if c.Managed.Dir == "" {
 		return
 	}

@@ -88,6 +88,40 @@ func checkPrices(d *decoder, c *Config) {
 	}
 }
 
+// Currency returns the currency of a list of prices, "" if there is no such list.
+func (c *Config) Currency(list string) string {
+	if i := slices.IndexFunc(c.Prices, func(p Prices) bool { return p.Name == list }); i >= 0 {
+		return c.Prices[i].Currency
+	}
+	return ""
+}
+
+// Currencies returns the currency of the prices of an account, and that of the costs of a connector; "" if there are none.
+func (c *Config) Currencies(account, connector string) (price, cost string) {
+	if i := slices.IndexFunc(c.Accounts, func(a Account) bool { return a.SystemID == account }); i >= 0 {
+		price = c.Currency(c.Accounts[i].Policies.Prices)
+	}
+	if i := slices.IndexFunc(c.Connectors, func(c Connector) bool { return c.Name == connector }); i >= 0 {
+		cost = c.Currency(c.Connectors[i].Costs)
+	}
+	return price, cost
+}
+
+// CostCurrency returns the currency in which the SMSCs of all connectors charge, as far as costs says so. It returns "" if there
+// are several, or none.
+func (c *Config) CostCurrency() (currency string) {
+	for i := range c.Connectors {
+		switch one := c.Currency(c.Connectors[i].Costs); {
+		case one == "":
+		case currency != "" && currency != one:
+			return ""
+		default:
+			currency = one
+		}
+	}
+	return currency
+}
+
 // checkCosts checks whether a route can choose by costs.
 func checkCosts(d *decoder, c *Config, r *Route, path string, lists map[string]int) {
 	if r.Policy != Cost {

@@ -1,6 +1,8 @@
 package config
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -39,6 +41,33 @@ func TestAmountsIn(t *testing.T) {
 		}
 		if got := c.AmountsIn(); got != want {
 			t.Errorf("%s: %s", currencies, got)
+		}
+	}
+}
+
+// The currencies of accounts and connectors are those of their lists. The costs of several currencies have none together.
+func TestCurrencies(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "p.csv"), []byte("*,1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	yaml := "prices: [{name: e, currency: EUR, file: DIR/p.csv}, {name: s, currency: SEK, file: DIR/p.csv}]\n" +
+		"accounts: [{system_id: a, password: x, prices: e}, {system_id: b, password: x}]\n" +
+		"connectors:\n  - {name: one, direction: out, address: \"a:1\", system_id: x, costs: s}\n" +
+		"  - {name: two, direction: out, address: \"b:1\", system_id: x, costs: OTHER}\n"
+	for other, want := range map[string]string{"s": "SEK", "e": "", `""`: "SEK"} {
+		c := mustParse(t, strings.NewReplacer("DIR", dir, "OTHER", other).Replace(yaml))
+		if got := c.CostCurrency(); got != want {
+			t.Errorf("costs %s: %q, not %q", other, got, want)
+		}
+		for account, price := range map[string]string{"a": "EUR", "b": "", "c": ""} {
+			if p, k := c.Currencies(account, "one"); p != price || k != "SEK" {
+				t.Errorf("%s: %s, %s", account, p, k)
+			}
+		}
+		if p, k := c.Currencies("a", "none"); p != "EUR" || k != "" {
+			t.Errorf("%s, %s", p, k)
 		}
 	}
 }

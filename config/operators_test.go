@@ -49,8 +49,8 @@ func TestDiffRoutes(t *testing.T) {
 	}
 	a := parse("[{destination: 46, to: one}, {destination_file: sweden.txt, to: one}]", "4670\n")
 	for routes, want := range map[string]string{
-		"[{destination: 46, to: two}, {destination_file: sweden.txt, to: one}]": `routes[0]: {destination: ["46"], to: one} -> {destination: ["46"], to: two}`,
-		"[{destination: 46, to: one}]":                                          "routes[1]: {destination_file: sweden.txt, to: one} -> removed",
+		"[{destination: 46, to: two}, {destination_file: sweden.txt, to: one}]": `routes[line 2]: {destination: ["46"], to: one} -> {destination: ["46"], to: two}`,
+		"[{destination: 46, to: one}]":                                          "routes[line 2, column 38]: {destination_file: sweden.txt, to: one} -> removed",
 	} {
 		changes := a.Diff(parse(routes, "4670\n"))
 		if len(changes) != 1 || changes[0].String() != want {
@@ -58,7 +58,7 @@ func TestDiffRoutes(t *testing.T) {
 		}
 	}
 	changes := a.Diff(parse("[{destination: 46, to: one}, {destination_file: sweden.txt, to: one}]", "4670\n4673\n"))
-	if len(changes) != 1 || changes[0].String() != "routes[1].destination_file: 1 prefixes -> 2 prefixes" {
+	if len(changes) != 1 || changes[0].String() != "routes[line 2, column 38].destination_file: 1 prefixes -> 2 prefixes" {
 		t.Errorf("got %q", changes)
 	}
 }

@@ -39,10 +39,10 @@ routes:
 	write(t, dir, "letters", "46\n47x\n46709-46700\n", 0o600)
 	write(t, dir, "empty", "# nothing\n", 0o600)
 	for route, want := range map[string]string{
-		`destination: ["46", 47x]`:  `routes[0].destination[1] must be digits, not "47x"`,
-		`destination_file: none`:    `routes[0].destination_file cannot be used: cannot read prefixes ` + dir + `/none: file does not exist: make the file`,
-		`destination_file: letters`: `routes[0].destination_file cannot be used: ` + dir + `/letters:2: cannot read "47x": column prefix: the number "47x" must be digits; 1 more lines cannot be read`,
-		`destination_file: empty`:   `routes[0].destination_file cannot be used: ` + dir + `/empty has no prefix: write one in each line`,
+		`destination: ["46", 47x]`:  `routes[line 3].destination[1] must be digits, not "47x"`,
+		`destination_file: none`:    `routes[line 3].destination_file cannot be used: cannot read prefixes ` + dir + `/none: file does not exist: make the file`,
+		`destination_file: letters`: `routes[line 3].destination_file cannot be used: ` + dir + `/letters:2: cannot read "47x": column prefix: the number "47x" must be digits; 1 more lines cannot be read`,
+		`destination_file: empty`:   `routes[line 3].destination_file cannot be used: ` + dir + `/empty has no prefix: write one in each line`,
 		`destination_file: "."`:     `it is not a regular file`,
 	} {
 		if _, err := load(route); err == nil || !strings.Contains(err.Error(), want) {
@@ -60,7 +60,7 @@ routes:
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := before.Diff(after); len(d) != 1 || d[0].Path != "routes[0].destination_file" || !d[0].Live {
+	if d := before.Diff(after); len(d) != 1 || d[0].Path != "routes[line 3].destination_file" || !d[0].Live {
 		t.Errorf("changes are %v", d)
 	}
 	if live := after.LiveFrom(before); !slices.Equal(live.Routes[0].Prefixes(), []string{"4670"}) {

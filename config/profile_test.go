@@ -87,7 +87,7 @@ func TestProfiles(t *testing.T) {
 		}
 	}
 	for _, w := range warnings {
-		if w.Path == "connectors[0].statuses" && strings.HasSuffix(w.Message, "(from profile carrier)") && w.Line == 24 {
+		if w.Path == "connectors[clients].statuses" && strings.HasSuffix(w.Message, "(from profile carrier)") && w.Line == 24 {
 			return
 		}
 	}
@@ -177,7 +177,7 @@ profiles: [{name: ycloud, connector: {window: 3}}]
 	}
 	_, _, err := Parse([]byte(`accounts: []
 connectors: [{name: operator, direction: out, protocol: ucp, address: "192.0.2.1:2776", profile: ycloud}]`), Options{})
-	const want = "config:2:98: connector operator: connectors[0].statuses is an option of protocol smpp, and this connector speaks ucp (from profile ycloud)"
+	const want = "config:2:98: connectors[operator].statuses is an option of protocol smpp, and this connector speaks ucp (from profile ycloud)"
 	if err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("%v, want %s", err, want)
 	}

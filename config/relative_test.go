@@ -47,7 +47,7 @@ routes: [{destination_file: prefixes, to: op}]
 // A word in the place of a section of tls is refused with the list of the words that there are.
 func TestTLSWords(t *testing.T) {
 	t.Parallel()
-	for word, want := range map[string]string{"yes": `connectors[0].tls must be true or false, not "yes"`, "true": "", "false": ""} {
+	for word, want := range map[string]string{"yes": `connectors[op].tls must be true or false, not "yes"`, "true": "", "false": ""} {
 		_, _, err := Parse([]byte(`connectors: [{name: op, direction: out, address: "localhost:2776", system_id: pmg, tls: `+word+`}]`), Options{})
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("tls: %s: %v", word, err)

@@ -30,10 +30,10 @@ func TestTLS(t *testing.T) {
 		{out + "tls: {insecure: true, server_name: smsc.test}}", ""},
 		{in + "tls: {certificate: DIR/one, key: DIR/one-key}}", ""},
 		{in + "tls: {enabled: false, certificate: DIR/none, key: DIR/none}}", ""},
-		{in + "tls: true}", "connectors[0].tls.certificate"},
-		{in + "tls: {certificate: DIR/one, key: DIR/two-key}}", "connectors[0].tls.key"},
+		{in + "tls: true}", "connectors[a].tls.certificate"},
+		{in + "tls: {certificate: DIR/one, key: DIR/two-key}}", "connectors[a].tls.key"},
 		{in + "tls: {certificate: DIR/one, key: DIR/one-key, require_client: true}}", "needs client_ca"},
-		{in + "tls: {certificate: DIR/one, key: DIR/one-key, client_ca: DIR/none}}", "connectors[0].tls.client_ca"},
+		{in + "tls: {certificate: DIR/one, key: DIR/one-key, client_ca: DIR/none}}", "connectors[a].tls.client_ca"},
 		{out + "tls: {pin: abc}}", "SHA-256"},
 		{out + "tls: {min_version: 1.1}}", "must be 1.2 or 1.3"},
 	} {
@@ -44,7 +44,7 @@ func TestTLS(t *testing.T) {
 			t.Errorf("%s: %v", yaml, err)
 		case test.problem == "" && c.Connectors[0].TLS.Enabled == strings.Contains(yaml, "enabled: false"):
 			t.Errorf("%s: enabled is %t", yaml, c.Connectors[0].TLS.Enabled)
-		case test.problem != "" && (err == nil || !strings.Contains(strings.ReplaceAll(err.Error(), "connectors[0].tls.certificate", "connectors[0].tls.certificate"), test.problem)):
+		case test.problem != "" && (err == nil || !strings.Contains(err.Error(), test.problem)):
 			t.Errorf("%s: %v, want %s", yaml, err, test.problem)
 		}
 	}
@@ -54,7 +54,7 @@ func TestTLS(t *testing.T) {
 	for _, w := range warnings {
 		told = append(told, w.Path)
 	}
-	if got := strings.Join(told, " "); err != nil || !strings.Contains(got, "connectors[0].tls.client_ca connectors[0].tls.require_client connectors[1].tls.ca connectors[1].tls.pin connectors[1].tls.insecure") {
+	if got := strings.Join(told, " "); err != nil || !strings.Contains(got, "connectors[a].tls.client_ca connectors[a].tls.require_client connectors[b].tls.ca connectors[b].tls.pin connectors[b].tls.insecure") {
 		t.Errorf("warnings of %s; %v", got, err)
 	}
 }

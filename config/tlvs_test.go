@@ -39,13 +39,13 @@ func TestTLVRules(t *testing.T) {
 func TestTLVRuleProblems(t *testing.T) {
 	t.Parallel()
 	for _, f := range []struct{ old, new, want string }{
-		{"out: add, tlv", "tlv", "connectors[0].tlvs[0] must have either in or out"},
-		{"out: add", "in: drop, out: add", "connectors[0].tlvs[0] must have either in or out"},
-		{"tlv: source_port", "tlv: source_ports", `connectors[0].tlvs[0].tlv "source_ports" is neither a parameter`},
-		{"value: 7", "value: 65536", "connectors[0].tlvs[0].value must be an integer that fits into 2 octets"},
-		{"tlv: source_port, value: 7", "tlv: 0x1600, value: 0x1g", "connectors[0].tlvs[0].value must be octets in hexadecimal"},
-		{"tlv: user_message_reference", "tlv: message_payload", "connectors[0].tlvs[1].tlv is the text of the message"},
-		{"out: drop, tlv: user", "out: drop, value: 5, tlv: user", "connectors[0].tlvs[1].value is only for add"},
+		{"out: add, tlv", "tlv", "connectors[operator].tlvs[0] must have either in or out"},
+		{"out: add", "in: drop, out: add", "connectors[operator].tlvs[0] must have either in or out"},
+		{"tlv: source_port", "tlv: source_ports", `connectors[operator].tlvs[0].tlv "source_ports" is neither a parameter`},
+		{"value: 7", "value: 65536", "connectors[operator].tlvs[0].value must be an integer that fits into 2 octets"},
+		{"tlv: source_port, value: 7", "tlv: 0x1600, value: 0x1g", "connectors[operator].tlvs[0].value must be octets in hexadecimal"},
+		{"tlv: user_message_reference", "tlv: message_payload", "connectors[operator].tlvs[1].tlv is the text of the message"},
+		{"out: drop, tlv: user", "out: drop, value: 5, tlv: user", "connectors[operator].tlvs[1].value is only for add"},
 	} {
 		_, _, err := Parse([]byte(strings.Replace(tlvRules, f.old, f.new, 1)), Options{})
 		if err == nil || !strings.Contains(err.Error(), f.want) {

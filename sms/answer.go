@@ -14,9 +14,22 @@ type Answer struct {
 type Tally struct {
 	Counters[atomic.Int64]
 	Credit  Credit
+	Margin  Margin
 	Last    atomic.Int64 // time of the last accepted message, by the engine's clock; 0: no message was accepted
 	refused [codes]atomic.Int64
 }
+
+// A Margin sums up the messages of an account of which it is known what the SMSC charges. It is safe for concurrent use.
+type Margin struct{ price, cost atomic.Int64 }
+
+// Add adds a message: what the account is charged when it has been sent, and what the SMSC charges.
+func (m *Margin) Add(price, cost Money) {
+	m.price.Add(int64(price))
+	m.cost.Add(int64(cost))
+}
+
+// Sums returns the sums since the start.
+func (m *Margin) Sums() (price, cost Money) { return Money(m.price.Load()), Money(m.cost.Load()) }
 
 // Refuse counts a message that was refused, by the reason.
 func (t *Tally) Refuse(why Code) {

@@ -16,6 +16,7 @@ type Context struct {
 	// Parent is the client's span that the message's trace continues, in the form of package telemetry; empty: there is none
 	Parent string
 	Parts  uint8 // number of short messages that the SMSC makes of a whole text; 0: not more than one
+	Quote  Quote // what the client pays for the message
 	Fields []Field
 }
 
@@ -51,6 +52,13 @@ const (
 	numberURL       = 0xFE
 	numberParent    = 0xFD
 	numberParts     = 0xFC
+	numberQuote     = 0xFB
+)
+
+// Sizes in the stored form of a context, in octets.
+const (
+	contextHead = 2
+	valueHead   = 3
 )
 
 // MaxContext is the maximum size of a context in octets.
@@ -74,6 +82,9 @@ func (c *Context) Append(b []byte) []byte {
 	add(numberParent, c.Parent)
 	if c.Parts > 0 {
 		add(numberParts, string([]byte{c.Parts}))
+	}
+	if c.Quote.IsKnown() {
+		b = c.Quote.Append(append(b, numberQuote, 0, QuoteSize))
 	}
 	for _, f := range c.Fields {
 		add(f.Name, f.Value)
@@ -106,6 +117,8 @@ func ReadContext(b []byte) (c Context, ok bool) {
 				return Context{}, false
 			}
 			c.Parts = value[0]
+		case numberQuote:
+			c.Quote = ReadQuote([]byte(value))
 		default:
 			c.Fields = append(c.Fields, Field{number, value})
 		}
@@ -126,20 +139,29 @@ func PartsOf(context []byte) uint8 {
 
 // valueOf returns the string with a number, nil if the context lacks it.
 func valueOf(context []byte, number uint8) []byte {
-	if len(context) < 2 || context[0] != 1 {
+	from, to := find(context, number)
+	if from == 0 {
 		return nil
 	}
-	for b := context[2:]; len(b) >= 3; {
-		n := int(binary.BigEndian.Uint16(b[1:]))
-		if len(b) < 3+n {
-			return nil
-		}
-		if b[0] == number {
-			return b[3 : 3+n]
-		}
-		b = b[3+n:]
+	return context[from:to]
+}
+
+// find returns where in a context the string with a number begins and ends, 0 if the context lacks it.
+func find(context []byte, number uint8) (from, to int) {
+	if len(context) < contextHead || context[0] != 1 {
+		return 0, 0
 	}
-	return nil
+	for at := contextHead; len(context)-at >= valueHead; at = to {
+		from = at + valueHead
+		to = from + int(binary.BigEndian.Uint16(context[at+1:]))
+		if to > len(context) {
+			return 0, 0
+		}
+		if context[at] == number {
+			return from, to
+		}
+	}
+	return 0, 0
 }
 
 // Context returns the octets of a message's context, nil if the message has no context.

@@ -22,6 +22,7 @@ func TestEndpoint(t *testing.T) {
 func FuzzContext(f *testing.F) {
 	f.Add((&Context{Dialect: 2, URL: "http://h/", Fields: []Field{{1, "3"}}}).Append(nil))
 	f.Add((&Context{Reference: "7", Parent: "123456781234567812345678"}).Append(nil))
+	f.Add((&Context{Reference: "7", Quote: Quote{45_000, "EUR"}}).Append(nil))
 	f.Add([]byte{1, 0, 9, 0, 3, 'a'})
 	f.Fuzz(func(t *testing.T, b []byte) {
 		parent := string(ParentOf(b))

@@ -402,7 +402,7 @@ func TestKeys(t *testing.T) {
 		t.Errorf("%+v", a.Logins.Keys)
 	}
 	r.ask("POST /accounts/acme/keys", `{"name": "shop"}`, 422, "already used")
-	r.ask("POST /accounts/acme/keys", `{"name": "other", "scopes": ["all"]}`, 422, `"option":"keys[1].scopes[0]"`)
+	r.ask("POST /accounts/acme/keys", `{"name": "other", "scopes": ["all"]}`, 422, `"option":"keys[other].scopes[0]"`)
 	r.ask("DELETE /accounts/acme/keys/none", ``, 404)
 	r.ask("DELETE /accounts/acme/keys/shop", ``, 200)
 	if a := r.g.Table.Account("acme"); len(a.Logins.Keys) != 0 {

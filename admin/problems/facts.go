@@ -79,6 +79,8 @@ type Account struct {
 
 	Accepted, Refused, Failed int64     // numbers of messages of the account's clients
 	Refusals                  []Refusal // refused messages, by reason
+
+	Price, Cost int64 // sums in millionths: charged for messages whose SMSC's charge is known, and that charge
 }
 
 // A Webhook is the rules' input about the servers of an account.

@@ -50,6 +50,13 @@ func TestProblems(t *testing.T) {
 		{"PMGClientsRefused", "shop: 100 % of its messages are refused, 900 of them for: no credit", func(s *Facts) {
 			s.Accounts[0].Refused, s.Accounts[0].Refusals = 1000, []Refusal{{"bad_source", 100}, {"no_credit", 900}}
 		}},
+		{"PMGPriceMissing", "shop: 1,000 messages were refused", func(s *Facts) {
+			s.Accounts[0].Refusals = []Refusal{{"no_price", 1000}}
+		}},
+		{"PMGMarginNegative", "shop: SMSCs charge 0.90 for messages of ten minutes for which it pays 0.45", func(s *Facts) {
+			s.Accounts[0].Price, s.Accounts[0].Cost = 450_000, 900_000
+		}},
+		{"", "", func(s *Facts) { s.Accounts[0].Price, s.Accounts[0].Cost = 900_000, 900_000 }},
 		{"PMGRefusalsRise", "telia: 1.7 answers a second are ESME_RTHROTTLED", func(s *Facts) {
 			s.Connectors[0].Refusals = []Refusal{{"ESME_RTHROTTLED", 1000}}
 		}},

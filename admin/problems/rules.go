@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"pmg/internal/figuretext"
+	"pmg/sms"
 )
 
 // notReadyAlert is the alert for a gateway that is not ready.
@@ -16,7 +17,8 @@ const notReadyAlert = "PMGNotReady"
 // and severities with the file, and has a reason for each alert without a row.
 func rules() []rule {
 	return slices.Concat(
-		gatewayRules(), linkRules(), answerRules(), waitingRules(), refusalRules(), clientRules(), storeRules(), fileRules(),
+		gatewayRules(), linkRules(), answerRules(), waitingRules(), refusalRules(), moneyRules(), clientRules(), storeRules(),
+		fileRules(),
 	)
 }
 
@@ -260,6 +262,35 @@ func refusalRules() []rule {
 					add(
 						pageOf("connectors", name), "%s: %s messages expired in the queue in ten minutes", name,
 						figuretext.Number(g.by("expired", name)),
+					)
+				}
+			}
+		}},
+	}
+}
+
+func moneyRules() []rule {
+	return []rule{
+		{"PMGPriceMissing", severityTicket, func(f *Facts, g *growth, add addFunc) {
+			for i := range f.Accounts {
+				name := f.Accounts[i].Name
+				if n := g.by("account refused for", name+"\n"+sms.NoPrice.String()); n > 0 {
+					add(
+						pageOf("accounts", name),
+						"%s: %s messages were refused in ten minutes, because its list of prices has no price for their network",
+						name, figuretext.Number(n),
+					)
+				}
+			}
+		}},
+		{"PMGMarginNegative", severityTicket, func(f *Facts, g *growth, add addFunc) {
+			for i := range f.Accounts {
+				name := f.Accounts[i].Name
+				price, cost := sms.Money(g.by("account price", name)), sms.Money(g.by("account cost", name))
+				if cost > price {
+					add(
+						pageOf("accounts", name),
+						"%s: SMSCs charge %s for messages of ten minutes for which it pays %s", name, cost, price,
 					)
 				}
 			}

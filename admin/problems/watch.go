@@ -162,6 +162,8 @@ func countsOf(f *Facts) map[counted]int64 {
 		}
 		add("account accepted", a.Name, a.Accepted)
 		add("account failed", a.Name, a.Failed)
+		add("account price", a.Name, a.Price)
+		add("account cost", a.Name, a.Cost)
 	}
 	for i := range f.Webhooks {
 		add("dead letters", f.Webhooks[i].Account, f.Webhooks[i].DeadLetters)

@@ -198,6 +198,7 @@ func writeMessage(out io.Writer, m *operate.StoredMessage) {
 	line("dead since", at(m.DeadSince))
 	line("about", m.About)
 	line("delivery", m.Delivery)
+	line("price", m.Price)
 	line("octets", count(int64(m.Octets)))
 	if m.Text != nil {
 		fmt.Fprintf(out, "%-13s %s\n", "text", console.Escaped(*m.Text))

@@ -85,6 +85,17 @@ func (o *traceOptions) fatesOf(found *story.Found, what string) (lines []string)
 		if lines = append(lines, strings.TrimPrefix(s.ID+": "+headline, ": ")); len(steps) > 0 {
 			lines = append(lines, "  "+strings.Join(steps, "; "))
 		}
+		if money := o.moneyOf(s); money != "" {
+			lines = append(lines, "  "+money)
+		}
 	}
 	return lines
+}
+
+// moneyOf returns what a message costs as text, with the currencies of the configuration.
+func (o *traceOptions) moneyOf(s *story.Story) string {
+	if o.cfg == nil {
+		return s.Money("", "")
+	}
+	return s.Money(o.cfg.Currencies(s.Account, s.By))
 }

@@ -129,8 +129,7 @@ type Problem struct {
 	File    string
 	Line    int    // line number from 1; 0: the problem is about the whole file
 	Column  int    // position in the line, from 1
-	Path    string // the option: "connectors[1].window"
-	Of      string // the owner of the option, such as "account acme", if the path contains a number; "": the path does not
+	Path    string // the option: "connectors[operator].window"
 	Message string
 	Text    string // the line as in the file, without passwords
 }
@@ -146,9 +145,6 @@ func (p Problem) String() string {
 		fmt.Fprintf(&b, ":%d:%d", p.Line, p.Column)
 	}
 	b.WriteString(": ")
-	if p.Of != "" {
-		b.WriteString(p.Of + ": ")
-	}
 	if p.Path != "" {
 		b.WriteString(p.Path + " ")
 	}

@@ -41,6 +41,15 @@ func (d *Days) Of(q *Query, now time.Time) (err error) {
 	return err
 }
 
+// Period returns the beginning of the days, and their end: now where no last day is given.
+func (d *Days) Period(now time.Time) (from, to time.Time, err error) {
+	var q Query
+	if err = d.Of(&q, now); err != nil || q.To.IsZero() {
+		return q.From, now, err
+	}
+	return q.From, q.To.AddDate(0, 0, 1), nil
+}
+
 // DayOf parses a day. It returns the zero time for "".
 func DayOf(text string, now time.Time) (time.Time, error) {
 	today := now.UTC().Truncate(24 * time.Hour)

@@ -31,19 +31,23 @@ func (p *Pending[T]) Outcome() Outcome {
 		}
 	}
 	parts = max(parts, int(sms.PartsOf(p.Message.Context())))
-	return Outcome{ID: p.Message.ID, Parts: parts, Parked: p.Aside() == store.Parked, After: p.After}
+	return Outcome{
+		ID: p.Message.ID, Parts: parts, Quote: sms.QuoteOf(p.Message.Context()), Parked: p.Aside() == store.Parked,
+		After: p.After,
+	}
 }
 
 // An Outcome is the result for a message that came in.
 type Outcome struct {
-	Code   sms.Code // OK, or the reason of the refusal
-	Step   string   // the step of intake that has refused the message
-	Each   string   // the reasons for each of several recipients; "": there was one recipient
-	Why    string   // the text of the plugin that has refused the message
-	ID     uint64   // the id by which the sender knows the message; 0: it was refused, or is a receipt that goes no further
-	Parts  int      // number of short messages that the message became
-	Parked bool     // no route leads to a lane, and an operator decides
-	After  int64    // the sender is not answered before this time
+	Code   sms.Code  // OK, or the reason of the refusal
+	Step   string    // the step of intake that has refused the message
+	Each   string    // the reasons for each of several recipients; "": there was one recipient
+	Why    string    // the text of the plugin that has refused the message
+	ID     uint64    // the id by which the sender knows the message; 0: it was refused, or is a receipt that goes no further
+	Parts  int       // number of short messages that the message became
+	Quote  sms.Quote // what the sender pays for the message
+	Parked bool      // no route leads to a lane, and an operator decides
+	After  int64     // the sender is not answered before this time
 }
 
 // Refusal returns the reason of a refusal, for the pdu log.

@@ -131,6 +131,7 @@ func (d *Accountant) Reserve(now int64, m *sms.Message, shorts int) (code sms.Co
 		return sms.NoPrice, why
 	}
 	if price == 0 {
+		sms.SetQuote(m, sms.Quote{Currency: d.Currency(t.List)})
 		return sms.OK, ""
 	}
 	if (t.Limited || t.Capped()) && !d.keep.Recovered() {
@@ -140,6 +141,7 @@ func (d *Accountant) Reserve(now int64, m *sms.Message, shorts int) (code sms.Co
 	if by != sms.Unbound {
 		return sms.NoCredit, boundTexts[by] + ": " + missing.String() + " " + d.CurrencyOf(c) + " are missing"
 	}
+	sms.SetQuote(m, sms.Quote{Price: price * sms.Money(shorts), Currency: d.Currency(t.List)})
 	if m.Parts > 1 {
 		shorts = 1
 	}
@@ -177,10 +179,11 @@ func GiveBack(m *sms.Message, whole bool) {
 	sms.SetPrice(m, 0, 0)
 }
 
-// Alone gives back the reservation for the other parts of a message that is accepted as one part.
-func Alone(m *sms.Message) {
-	if price := sms.PriceOf(m); price != 0 && m.Parts > 1 {
-		m.Origin.Tally.Credit.GiveBack(price * sms.Money(m.Parts-1))
+// Alone gives back the reservation for the other parts of a message that was to be cut into parts, and is accepted as one.
+func Alone(m *sms.Message, parts uint8) {
+	if price := sms.PriceOf(m); price != 0 && parts > 1 {
+		m.Origin.Tally.Credit.GiveBack(price * sms.Money(parts-1))
+		sms.SetQuote(m, sms.Quote{Price: price, Currency: sms.QuoteOf(m.Context()).Currency})
 	}
 }
 

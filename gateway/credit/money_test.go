@@ -227,8 +227,8 @@ func TestEnds(t *testing.T) {
 		{"given back with its parts", 3, func(_ *till, m *sms.Message) { GiveBack(m, true) }, 0, 0, 0},
 		{"a part given back", 3, func(_ *till, m *sms.Message) { GiveBack(m, false) }, 0, 2 * price, 0},
 		{"given back twice", 3, func(_ *till, m *sms.Message) { GiveBack(m, true); GiveBack(m, true) }, 0, 0, 0},
-		{"accepted as one", 3, func(_ *till, m *sms.Message) { Alone(m) }, 0, price, price},
-		{"was one", 1, func(_ *till, m *sms.Message) { Alone(m) }, 0, price, price},
+		{"accepted as one", 3, func(_ *till, m *sms.Message) { Alone(m, 3) }, 0, price, price},
+		{"was one", 1, func(_ *till, m *sms.Message) { Alone(m, 1) }, 0, price, price},
 		{"charged and undone", 1, func(p *till, m *sms.Message) {
 			settle(true)(p, m)
 			p.stores(func(b *store.Batch) { Undo(b, "shop", p.credit(), price-1, today) })
@@ -254,8 +254,7 @@ func TestEnds(t *testing.T) {
 	p := newTill(t, accounts(t, ", prices: p"))
 	m := p.message("shop", "46700000001") // nothing is reserved for it
 	GiveBack(m, true)
-	m.Parts = 3
-	Alone(m)
+	Alone(m, 3)
 	p.want("for nothing", 0, 0)
 }
 

@@ -105,6 +105,7 @@ func (j *Joiner) joinAll(now int64, parts []keep.Accepted) {
 		return
 	}
 	sms.SetPrice(m, price, uint8(min(shorts, math.MaxUint8)))
+	sms.SetQuote(m, sms.Quote{}) // each part had its own, and its client knows the whole by the ids of all parts
 	if expires != math.MaxInt64 {
 		m.Expires = expires
 	}

@@ -78,14 +78,14 @@ func (d *Checker) split(first keep.Accepted, more []keep.Accepted) (keep.Accepte
 
 func (d *Checker) appendParts(all []keep.Accepted, a keep.Accepted) []keep.Accepted {
 	m := a.Message
-	if m.Parts < 2 || a.Share == nil {
-		credit.Alone(m)
-		m.Parts = 0
-		return append(all, a)
+	n := m.Parts
+	var parts []*sms.Message
+	if n > 1 && a.Share != nil {
+		parts = d.convert.Split(a.Share.Lane.Home().Form(), m)
 	}
-	parts := d.convert.Split(a.Share.Lane.Home().Form(), m)
 	if parts == nil {
-		credit.Alone(m)
+		credit.Alone(m, n)
+		m.Parts = 0
 		return append(all, a)
 	}
 	for _, p := range parts {

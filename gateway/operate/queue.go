@@ -67,6 +67,7 @@ type StoredMessage struct {
 	Octets      int        `json:"octets"`             // octets of the text
 	About       string     `json:"about,omitempty"`    // id by which the client knows the message of a receipt
 	Delivery    string     `json:"delivery,omitempty"` // state in a receipt
+	Price       string     `json:"price,omitempty"`    // what is reserved for the message, with the currency if a gateway is asked
 	Text        *string    `json:"text,omitempty"`
 	Result      string     `json:"result,omitempty"` // result of a change
 }
@@ -273,6 +274,9 @@ func (f *found) show(text bool) StoredMessage {
 	s.DeliverAt, s.NextAttempt, s.Expires = wallTime(m.DeliverAt), wallTime(m.NotBefore), wallTime(m.Expires)
 	if f.state.Aside == store.Dead {
 		s.NextAttempt, s.DeadSince = nil, s.NextAttempt
+	}
+	if price := sms.PriceOf(m); price != 0 {
+		s.Price = price.String()
 	}
 	r, isReport := m.Report()
 	if isReport {

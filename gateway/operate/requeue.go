@@ -53,6 +53,13 @@ func (c *QueueChange) past() string {
 func (d *Operations) ListStored(s Selection, from uint64, limit int) (QueuePage, error) {
 	p, err := ListStored(d.keep.Index, s, from, limit)
 	p.Memory = !d.keep.Durable()
+	for i := range p.Messages {
+		if m := &p.Messages[i]; m.Price != "" {
+			if a := d.table.Account(m.Account); a != nil {
+				m.Price = strings.TrimSpace(m.Price + " " + d.node.Config().Currency(a.Policies.Prices))
+			}
+		}
+	}
 	return p, err
 }
 

@@ -45,6 +45,9 @@ func (d *Matcher) OwnReceipt(m *sms.Message, e *keep.Ending) (made Made) {
 	if len(v.Context) > 0 {
 		r.Answer = answerOf(e)
 	}
+	if !taken {
+		unquote(&v)
+	}
 	switch {
 	case taken:
 		r.State, r.Taken, r.Untaken, r.ID = sms.StateEnroute, true, false, e.Answer.PeerID

@@ -126,6 +126,7 @@ func (d *Matcher) RecordSent(b *store.Batch, o *SMSC, m *sms.Message, e *keep.En
 	if e.Charge != 0 && m.Origin.Tally.Credit.Terms().Undo { // the price may be refunded later
 		v.Price = e.Charge
 	}
+	quoteEnded(&v, m, e)
 	d.RecordMapping(b, o, &v, e.Answer.PeerID, e.Answer.At+ahead, RecordsEnd(m, e) && m.Parts <= 1 && v.Price == 0)
 }
 

@@ -104,6 +104,7 @@ func (d *Matcher) RecordLate(l *connector.Link, record, id []byte) {
 	if err != nil || len(id) == 0 {
 		return
 	}
+	forgetQuote(&v) // the message may not be charged
 	o := d.Of(l.Connector.Config())
 	d.keep.Batches.Write(func(b *store.Batch) { d.RecordMapping(b, o, &v, id, d.node.Clock.Wall(d.node.Clock.Now()), false) })
 }

@@ -43,6 +43,9 @@ func undo(d *Matcher, now int64, f *Match) (undone bool) {
 		v := f.latest()
 		if v.Price == 0 {
 			r.failed.add(f.Mapping.ID)
+			if !r.given.has(f.Mapping.ID) { // the message may have been charged long ago, or not have ended
+				forgetQuote(&f.Mapping)
+			}
 			return
 		}
 		if r.given.has(v.ID) {
@@ -53,6 +56,8 @@ func undo(d *Matcher, now int64, f *Match) (undone bool) {
 		balance, _ := c.Balance()
 		r.log.AddRefund(b, &v, balance, wall)
 		v.Price, undone = 0, true
+		unquote(&v)
+		f.Mapping.Context = v.Context
 		d.recording.Lock()
 		defer d.recording.Unlock()
 		recordUnder(d, b, f.smsc, f.key, &v, wall, false)

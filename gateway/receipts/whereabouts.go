@@ -43,6 +43,7 @@ func RecordsEnd(m *sms.Message, e *keep.Ending) bool {
 func (d *Matcher) RecordEnd(b *store.Batch, m *sms.Message, e *keep.Ending, ahead int64) {
 	v := store.MappingOf(m, ahead)
 	f := Fate{State: stateOfEnd(e.State), Since: e.Answer.At + ahead, Parts: max(m.Parts, 1)}
+	quoteEnded(&v, m, e)
 	switch e.State {
 	case events.Sent:
 		f.State = sms.StateEnroute

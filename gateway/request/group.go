@@ -179,7 +179,7 @@ func (g *group) Answer(_ int64, i int, o accept.Outcome) {
 }
 
 func resultOf(o accept.Outcome) Result {
-	return Result{ID: o.ID, Code: o.Code, Step: o.Step, Why: o.Why, Parts: o.Parts, Parked: o.Parked}
+	return Result{ID: o.ID, Code: o.Code, Step: o.Step, Why: o.Why, Parts: o.Parts, Quote: o.Quote, Parked: o.Parked}
 }
 
 // pushAll queues messages in order of their ids: consecutive messages for a lane together.

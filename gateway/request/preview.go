@@ -17,8 +17,10 @@ func (d *Requests) Preview(ctx context.Context, from *connector.Source, item Ite
 		r.Step, r.Why = s.Refuser(d.intake), s.Why()
 	} else {
 		a := s.Accepted()
-		r.Price, _ = d.intake.Credit.Price(s.Message, d.node.Clock.Now())
-		r.Cost = r.Price * sms.Money(s.Shorts())
+		r.Unit, _ = d.intake.Credit.Price(s.Message, d.node.Clock.Now())
+		r.Quote = sms.Quote{
+			Price: r.Unit * sms.Money(s.Shorts()), Currency: d.intake.Credit.CurrencyOf(&s.Message.Origin.Tally.Credit),
+		}
 		if r.Parts = max(int(a.Places()), int(sms.PartsOf(a.Message.Context())), s.Shorts()); a.Share != nil {
 			to = a.Share.Lane.Home().Name
 		}

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
+	"slices"
 	"sync"
 
 	"pmg/connector"
@@ -16,11 +17,14 @@ import (
 // matched (receipts.keep). A value is
 //
 //	+---------+---------+--------------------------------------+
-//	| version | payload | n × (id, code, parts, parked)        |
-//	| 1       | 32      | n × (8 + 1 + 2 + 1)                  |
+//	| version | payload | n × (id, code, parts, parked, quote) |
+//	| 1       | 32      | n × (8 + 1 + 2 + 1 + 11)             |
 //	+---------+---------+--------------------------------------+
+//
+// Version 1 has no quotes. It is written when none is known.
 const (
 	keyVersion  = 1
+	keyQuoted   = 2
 	keyHead     = 1 + sha256.Size
 	resultBytes = 12
 )
@@ -143,24 +147,41 @@ func readResults(value []byte, payload [sha256.Size]byte) ([]Result, error) {
 	if len(value) == 0 {
 		return nil, nil
 	}
-	if value[0] != keyVersion || len(value) < keyHead || (len(value)-keyHead)%resultBytes != 0 {
+	size := sizeOf(value[0])
+	if size == 0 || len(value) < keyHead || (len(value)-keyHead)%size != 0 {
 		return nil, store.ErrDamaged
 	}
 	if [sha256.Size]byte(value[1:keyHead]) != payload {
 		return nil, ErrOther
 	}
 	results := []Result{}
-	for b := value[keyHead:]; len(b) > 0; b = b[resultBytes:] {
+	for b := value[keyHead:]; len(b) > 0; b = b[size:] {
 		results = append(results, Result{
 			ID: binary.BigEndian.Uint64(b), Code: sms.Code(b[8]), Parts: int(binary.BigEndian.Uint16(b[9:])), Parked: b[11] != 0,
+			Quote: sms.ReadQuote(b[resultBytes:size]),
 		})
 	}
 	return results, nil
 }
 
+// sizeOf returns the size of a result in a value of a version, 0 for an unknown version.
+func sizeOf(version byte) int {
+	switch version {
+	case keyVersion:
+		return resultBytes
+	case keyQuoted:
+		return resultBytes + sms.QuoteSize
+	}
+	return 0
+}
+
 func appendResults(payload [sha256.Size]byte, results []Result) []byte {
-	b := make([]byte, 0, keyHead+len(results)*resultBytes)
-	b = append(append(b, keyVersion), payload[:]...)
+	version := byte(keyVersion)
+	if slices.ContainsFunc(results, func(r Result) bool { return r.Quote.IsKnown() }) {
+		version = keyQuoted
+	}
+	b := make([]byte, 0, keyHead+len(results)*sizeOf(version))
+	b = append(append(b, version), payload[:]...)
 	for _, r := range results {
 		b = binary.BigEndian.AppendUint64(b, r.ID)
 		b = append(b, byte(r.Code))
@@ -169,7 +190,9 @@ func appendResults(payload [sha256.Size]byte, results []Result) []byte {
 		if r.Parked {
 			parked = 1
 		}
-		b = append(b, parked)
+		if b = append(b, parked); version == keyQuoted {
+			b = r.Quote.Append(b)
+		}
 	}
 	return b
 }

@@ -199,17 +199,26 @@ func TestStoredResults(t *testing.T) {
 	t.Parallel()
 	payload := sha256.Sum256([]byte("x"))
 	want := []Result{{ID: 1<<63 + 5, Parts: 300, Parked: true}, {Code: sms.BadLength}}
-	value := appendResults(payload, want)
-	got, err := readResults(value, payload)
-	if err != nil || !slices.Equal(got, want) {
-		t.Errorf("%+v, %v", got, err)
-	}
-	if _, err := readResults(value, sha256.Sum256([]byte("y"))); !errors.Is(err, ErrOther) {
-		t.Error(err)
-	}
-	for n := range len(value) {
-		if got, err := readResults(value[:n], payload); n > 0 && (n-keyHead)%resultBytes != 0 && err == nil {
-			t.Errorf("%d octets are %+v", n, got)
+	quoted := slices.Clone(want)
+	quoted[0].Quote = sms.Quote{Price: 45_000, Currency: "EUR"}
+	for _, want := range [][]Result{want, quoted} {
+		value := appendResults(payload, want)
+		got, err := readResults(value, payload)
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("%+v, %v", got, err)
+		}
+		if _, err := readResults(value, sha256.Sum256([]byte("y"))); !errors.Is(err, ErrOther) {
+			t.Error(err)
+		}
+		size := sizeOf(value[0])
+		for n := range len(value) {
+			if got, err := readResults(value[:n], payload); n > 0 && (n-keyHead)%size != 0 && err == nil {
+				t.Errorf("%d octets are %+v", n, got)
+			}
+		}
+		value[0] = keyQuoted + 1
+		if _, err := readResults(value, payload); !errors.Is(err, store.ErrDamaged) {
+			t.Errorf("a value of another version: %v", err)
 		}
 	}
 	if got, err := readResults(nil, payload); got != nil || err != nil {

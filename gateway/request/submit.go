@@ -42,8 +42,8 @@ type Result struct {
 	Step   string    // the step of intake that has refused the message
 	Why    string    // text of the plugin that has refused the message
 	Parts  int       // number of short messages
-	Price  sms.Money // in a preview: the price of each short message
-	Cost   sms.Money // in a preview: the price of the whole message
+	Quote  sms.Quote // what the account pays for the message
+	Unit   sms.Money // in a preview: the price of each short message
 	Parked bool      // the message has no route, and an operator will decide
 
 	Repeated bool  // the message was submitted before with the same key, and this is the earlier result

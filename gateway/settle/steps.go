@@ -96,7 +96,9 @@ func (e *ending) takeSteps(b *store.Batch) {
 	if e.settler.keep.Durable() {
 		e.settler.keep.Unsettled.Add(b.Position())
 	}
-	e.Charge = e.settler.chargeOf(e)
+	if e.Charge = e.settler.chargeOf(e); e.Cost != 0 && e.message.Origin != nil {
+		e.message.Origin.Tally.Margin.Add(e.Charge, e.Cost)
+	}
 	for i := range e.settler.steps {
 		if step := &e.settler.steps[i]; step.needs(e.settler, e.message, e) {
 			step.do(e.settler, b, e.message, e)

@@ -93,8 +93,8 @@ func (h *handler) rated(q *jasmin.Request) []httpsms.Result {
 		return nil
 	}
 	r, _ := h.dialects.rooms.Submitter.Preview(h.x.Request.Context(), h.x.Source(), request.Item{Fill: o.Fill})
-	if r.Price != 0 {
-		q.UnitRate = r.Price.String()
+	if r.Unit != 0 {
+		q.UnitRate = r.Unit.String()
 	}
 	return []httpsms.Result{{Code: r.Code}}
 }

@@ -80,7 +80,7 @@ func messagesOf(v *visit) (any, *own.Problem) {
 
 // A message is the model of the page about one message.
 type message struct {
-	own.Known
+	Known      own.Known
 	Deliveries []webhooks.Attempt
 }
 

@@ -101,8 +101,23 @@ func TestBalance(t *testing.T) {
 	if w := b.post("send", "from", "Shop", "to", "+46700000001", "text", strings.Repeat("a", 200), "preview", "1"); !strings.Contains(w.body, "2 short messages (gsm7), 0.10 EUR.") {
 		t.Errorf("%+v", w)
 	}
-	b.sendText("+46700000001", "hello")
+	id := b.sendText("+46700000001", "hello")
+	if w := b.has("messages/" + id); strings.Contains(w.body, "<dt>Price") { // the account has no show_price
+		t.Error(w.body)
+	}
 	b.has("", "<dt>balance</dt><dd>11.50 EUR</dd>", "<dt>available</dt><dd>")
+}
+
+// With show_price the page of a message has its price.
+func TestPriceOfMessage(t *testing.T) {
+	t.Parallel()
+	prices := filepath.Join(t.TempDir(), "prices.csv")
+	if err := os.WriteFile(prices, []byte("*,0.05\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := newRig(t, accounts(", prices: standard, show_price: true"), "", "", "prices: [{name: standard, currency: EUR, file: "+prices+"}]")
+	b := r.user("shop", config.SendScope)
+	b.has("messages/"+b.sendText("+46700000001", "hello"), "<dt>Price</dt><dd>0.05 EUR</dd>")
 }
 
 // An account sees its webhook without what may be secret, and how its servers answer.

@@ -26,7 +26,7 @@ type sending struct {
 type preview struct {
 	Encoding  string
 	Parts     int
-	Cost      string // price, with the currency; "": the message costs nothing
+	Price     string // price, with the currency; "": the account has no prices
 	Connector string // public name of the connector
 }
 
@@ -86,11 +86,7 @@ func (v *visit) preview(m *own.Message) (*preview, *own.Problem) {
 	if p != nil {
 		return nil, p
 	}
-	shown := &preview{Encoding: m.Encoding, Parts: r.Parts, Connector: to}
-	if r.Cost != 0 {
-		shown.Cost = r.Cost.String() + " " + v.rooms().Money.CurrencyOf(&v.x.Source().Origin.Tally.Credit)
-	}
-	return shown, nil
+	return &preview{Encoding: m.Encoding, Parts: r.Parts, Price: r.Quote.String(), Connector: to}, nil
 }
 
 // sent submits the message, and redirects to its page.

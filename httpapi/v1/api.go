@@ -207,7 +207,7 @@ func (h *handler) preview() {
 		h.problem(p)
 		return
 	}
-	h.answerJSON(http.StatusOK, m.Previewed(r.Parts, to))
+	h.answerJSON(http.StatusOK, m.Previewed(r.Parts, priceOf(h.x, r.Quote), to))
 }
 
 // maySend returns the reason why the account may not send a message with its URL, nil if it may.
@@ -233,7 +233,7 @@ func (h *handler) postMessage() {
 	if result.Repeated {
 		h.x.Writer.Header().Set("Idempotency-Replayed", "true")
 	}
-	a := m.Accepted(result.ID, result.Parts, h.now())
+	a := m.Accepted(result.ID, result.Parts, priceOf(h.x, result.Quote), h.now())
 	out, err := json.Marshal(a)
 	if err != nil {
 		h.problem(own.NewProblem("internal", err.Error()))

@@ -55,10 +55,22 @@ func (a *API) shown(x *server.Exchange, o *operate.Known) own.Known {
 	if k.Connector = a.events.PublicName(k.Connector); k.Connector == "" {
 		k.SMSCID = ""
 	}
-	if of := a.rooms.Routes.Account(x.Account.SystemID); of == nil || !of.Policies.ShowNetwork {
+	of := &x.Account.Config().Policies
+	if !of.ShowNetwork {
 		k.Network = ""
 	}
+	if !of.ShowPrice {
+		k.Quote = own.Quote{}
+	}
 	return k
+}
+
+// priceOf returns the price of a message, unknown if the account may not see it.
+func priceOf(x *server.Exchange, q sms.Quote) sms.Quote {
+	if !x.Account.Config().Policies.ShowPrice {
+		return sms.Quote{}
+	}
+	return q
 }
 
 // List returns the account's view of its messages, the latest first, and the id below which the next page

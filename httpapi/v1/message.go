@@ -43,6 +43,7 @@ func known(o *operate.Known) own.Known {
 		}
 		k := own.KnownOf(o.Result.ID, source, dest, m.Context(), state, m.Arrived, m.DeliverAt, m.Expires)
 		k.Parts, k.Network = int(max(m.Parts, sms.PartsOf(m.Context()), 1)), m.Network.String()
+		k.Quote = own.QuoteOf(sms.QuoteOf(m.Context()))
 		return k
 	}
 	v := o.Left
@@ -58,7 +59,7 @@ func known(o *operate.Known) own.Known {
 	k.At, k.Connector, k.SMSCID = own.At(o.Result.Since), string(v.By), string(v.PeerID)
 	k.Parts, k.NetworkError = int(max(f.Parts, sms.PartsOf(v.Context))), string(f.Err)
 	k.SMSCStatus, k.Reason = httpsms.AnswerOf(f.Answer)
-	k.Network = v.Network.String()
+	k.Network, k.Quote = v.Network.String(), own.QuoteOf(sms.QuoteOf(v.Context))
 	return k
 }
 

@@ -180,14 +180,14 @@ func (h *handler) became(l *line, r request.Result) {
 func (h *handler) answerLines(out *bytes.Buffer, all []line) {
 	now := h.now()
 	for i := range all {
-		writeLine(out, all[i].answer(now))
+		writeLine(out, h.answer(&all[i], now))
 	}
 }
 
 // answer returns the line of the answer about a message.
-func (l *line) answer(now time.Time) any {
+func (h *handler) answer(l *line, now time.Time) any {
 	if l.problem == nil {
-		return l.message.Accepted(l.result.ID, l.result.Parts, now)
+		return l.message.Accepted(l.result.ID, l.result.Parts, priceOf(h.x, l.result.Quote), now)
 	}
 	reference := ""
 	if l.message != nil {
@@ -281,7 +281,7 @@ func (c *carried) became(i int, r request.Result) {
 // are submitted together.
 func (c *carried) answer(i int) {
 	l := &c.lines[i]
-	if c.Messages[i] = l.answer(c.h.now()); l.problem == nil {
+	if c.Messages[i] = c.h.answer(l, c.h.now()); l.problem == nil {
 		c.Accepted++
 	}
 	*l = line{}

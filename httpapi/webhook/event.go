@@ -51,7 +51,8 @@ func (v *Events) Of(l *connector.Lane, m *sms.Message) (e *httpsms.Event, end fu
 		ID: aboutOf(m), Attempt: m.ID, Account: l.Account, Connector: v.PublicName(m.Origin.Connector),
 		At: v.rooms.Node.Clock.Wall(m.Arrived),
 	}
-	if a := v.rooms.Options.Account(l.Account); a != nil && a.Policies.ShowNetwork {
+	a := v.rooms.Options.Account(l.Account)
+	if a != nil && a.Policies.ShowNetwork {
 		e.Network = m.Network.String()
 	}
 	r, ok := m.Report()
@@ -60,7 +61,9 @@ func (v *Events) Of(l *connector.Lane, m *sms.Message) (e *httpsms.Event, end fu
 		return e, end
 	}
 	e.Report, e.From, e.To, e.Taken = &r, m.Dest(), m.Source(), r.Taken // the receipt's recipient is the message's sender
-	e.Context, _ = sms.ReadContext(r.Context)
+	if e.Context, _ = sms.ReadContext(r.Context); a == nil || !a.Policies.ShowPrice {
+		e.Context.Quote = sms.Quote{}
+	}
 	e.Status, e.Reason = httpsms.AnswerOf(r.Answer)
 	if e.Connector == "" {
 		r.ID = nil

@@ -166,7 +166,7 @@ func table() []row {
 		{"httpapi", "config connector gateway httpapi/body httpapi/compat httpapi/httpsmsc httpapi/portal httpapi/server httpapi/v1 httpapi/webhook internal/httpfault internal/sock protocols/httpsms sandbox"},
 		{"admin/access", "config connector/account gateway/node internal/browser internal/passhash internal/token internal/turns"},
 		{"admin/history", "connector"},
-		{"admin/problems", "internal/figuretext"},
+		{"admin/problems", "internal/figuretext sms"},
 		{"admin", "admin/access admin/history admin/problems cluster/report config connector connector/streams events/statement events/stats gateway gateway/credit gateway/hooks gateway/lists gateway/operate gateway/privacy gateway/receipts gateway/request gateway/webhooks internal/figuretext internal/handshakes internal/httpfault internal/logfile internal/smstext internal/sock internal/timetext internal/tlsfiles internal/turns pdulog pdulog/story plugin protocols sms sms/number sms/numbers sms/rewrite stages/flow store"},
 		{"admin/manage", "admin admin/access config config/managed config/managed/editor"},
 		{"admin/oidc", "config internal/httpcall internal/turns"},
@@ -175,7 +175,7 @@ func table() []row {
 
 		// Wiring: the only place of the product that makes drivers.
 		{"cmd/pmg/explain", "config connector gateway gateway/intake gateway/leave gateway/route internal/smstext protocols protocols/httpsms sms sms/charset sms/fit sms/number sms/rewrite sms/userdata"},
-		{"cmd/pmg/customers", "admin config events/statement gateway/credit internal/console internal/passhash internal/textfile internal/token sms/networks sms/prices"},
+		{"cmd/pmg/customers", "admin config events events/stats events/statement gateway/credit internal/console internal/figuretext internal/passhash internal/textfile internal/token sms sms/networks sms/number sms/prices sms/rewrite"},
 		{"cmd/pmg/ask", "config internal/console internal/httpcall internal/tlsfiles protocols/httpsms"},
 		{"cmd/pmg/help", ""},
 		{"cmd/pmg/check", "admin cmd/pmg/ask config gateway/hooks internal/console internal/figuretext internal/nearest internal/sheet internal/textfile plugin sms sms/networks sms/number sms/numbers"},

@@ -7,6 +7,7 @@ import (
 
 	"pmg/gateway/operate"
 	"pmg/pdulog"
+	"pmg/sms"
 )
 
 // A Story is the history of a message.
@@ -23,6 +24,23 @@ type Story struct {
 	Plugin, Verdict string // the plugin that decided last, and refuse, hold or change; "": no plugin, or no event names one
 	Tags            []string
 	Network         string // MCC and MNC; "": no network, or no event names one
+
+	Price, Refund, Cost sms.Money // what the account was charged, what it got back, and what the SMSC charges; 0: no event has it
+	By                  string    // the connector of that SMSC
+}
+
+// Money returns what the message costs as text, in the currencies of its account and of its SMSC. It returns "" if no event says.
+func (s *Story) Money(account, smsc string) string {
+	var all []string
+	for _, one := range []struct {
+		name, currency string
+		amount         sms.Money
+	}{{"price", account, s.Price}, {"given back", account, s.Refund}, {"cost", smsc, s.Cost}} {
+		if one.amount != 0 {
+			all = append(all, strings.TrimSpace(one.name+" "+one.amount.String()+" "+one.currency))
+		}
+	}
+	return strings.Join(all, ", ")
 }
 
 // A What is the kind of a step.

@@ -208,6 +208,35 @@ func TestStoryOfEvents(t *testing.T) {
 	}
 }
 
+// What a message costs is in its event. What was given back later is in an event of its own, which is no step of the message.
+func TestMoneyOfEvents(t *testing.T) {
+	t.Parallel()
+	const head = `"kind":"submit","state":"sent","account":"acme","source":"1","destination":"2","to_connector":"operator","ended_at":"2026-11-20T10:00:02.5Z"`
+	dir := write(t, map[string]string{"events.log": `{"number":1,"id":"00000000000000a1",` + head + `,"price":"0.09","cost":"0.012","short_messages":2}
+{"number":2,"id":"00000000000000a2",` + head + `,"price":"0.045"}
+{"number":3,"id":"00000000000000a2","kind":"refund","refund":"0.045","account":"acme","balance":"1.00","ended_at":"2026-11-20T10:00:03Z"}
+{"number":4,"id":"00000000000000a3",` + head + `}
+`})
+	f := Finder{Dir: t.TempDir(), Events: dir, Most: 9}
+	for id, want := range map[string]string{
+		"00000000000000a1": "price 0.09 EUR, cost 0.012 SEK",
+		"00000000000000a2": "price 0.045 EUR, given back 0.045 EUR",
+		"00000000000000a3": "",
+	} {
+		found, err := f.Search(t.Context(), Query{What: id})
+		if err != nil || len(found.Stories) != 1 {
+			t.Fatalf("%s: %v, %+v", id, err, found)
+		}
+		s := found.Stories[0]
+		if got := s.Money("EUR", "SEK"); got != want || s.By != "operator" || len(s.Steps) != 1 || s.Steps[0].What != Taken {
+			t.Errorf("%s: %q, not %q; %+v", id, got, want, s)
+		}
+	}
+	if got := (&Story{Price: 45_000}).Money("", ""); got != "price 0.045" {
+		t.Errorf("without a currency: %q", got)
+	}
+}
+
 // A wide search finds by number and by the SMSC's id what only the events know, of the account and the time that are wanted.
 func TestWide(t *testing.T) {
 	t.Parallel()

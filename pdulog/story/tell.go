@@ -54,6 +54,7 @@ type event struct {
 	StatusName                                                     string `json:"status_name"`
 	Plugin, Verdict                                                string
 	Tags                                                           []string
+	Price, Refund, Cost                                            sms.Money
 	EndedAt                                                        time.Time `json:"ended_at"`
 
 	Network any // a text; in receipts of earlier programs a number of another meaning
@@ -380,6 +381,11 @@ func (t *teller) event(e *event) {
 	if s == nil || e.Kind == "receipt" {
 		return
 	}
+	if e.Kind == "refund" { // the price of a message that has ended
+		s.Refund += e.Refund
+		return
+	}
+	s.Price, s.Cost, s.By = e.Price, e.Cost, e.ToConnector
 	s.Account = cmp.Or(s.Account, e.Account)
 	s.Source, s.Destination = cmp.Or(s.Source, e.Source), cmp.Or(s.Destination, e.Destination)
 	s.Plugin, s.Verdict, s.Tags = e.Plugin, e.Verdict, e.Tags

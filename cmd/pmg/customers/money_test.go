@@ -8,19 +8,52 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/spf13/cobra"
+
+	"pmg/events"
+	"pmg/sms"
 )
+
+// writeEvents writes events of messages of now: three to networks, one of them in two parts, one to a number of an unknown network,
+// one to a short code, and a receipt.
+func writeEvents(t *testing.T, dir string) {
+	t.Helper()
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	network := func(text string) sms.Network { n, _ := sms.ReadNetwork(text); return n }
+	now := time.Now().Add(-time.Minute).UnixNano()
+	var out []byte
+	var p events.Printer
+	for i, e := range []events.Event{
+		{Account: "shop", ToConnector: "telia", Destination: []byte("46701000001"), Network: network("24001")},
+		{Account: "shop", ToConnector: "telia", Destination: []byte("46702000001"), Network: network("24002"), Parts: 2},
+		{Account: "shop", ToConnector: "telia", Destination: []byte("46702000001"), Network: network("24002"), Parts: 2, Part: 1},
+		{Account: "acme", ToConnector: "telia", Destination: []byte("46702000002"), Network: network("24002"), State: events.Rejected},
+		{Account: "bank\x1b", ToConnector: "telia", Destination: []byte("4915100000001")},
+		{Account: "shop", ToConnector: "telia", Destination: []byte("72404")},
+		{Kind: sms.Receipt, ToAccount: "shop", Connector: "telia", Destination: []byte("4915100000001")},
+	} {
+		e.Number, e.ID, e.Accepted, e.Ended = uint64(i+1), uint64(i+1), now, now
+		out = append(p.Append(out, &e), '\n')
+	}
+	if err := os.WriteFile(filepath.Join(dir, "events.log"), out, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
 
 // The commands ask for what their arguments say, and print what is answered, without what a terminal would obey.
 func TestMoneyCommands(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	for name, text := range map[string]string{"good.csv": "24001,0.045\n*,0.09\n", "bad.csv": "24001,0.0450001\nx,1\n", "networks.csv": "46701,24001\n46702,24002\n"} {
+	for name, text := range map[string]string{"good.csv": "24001,0.045\n*,0.09\n", "bad.csv": "24001,0.0450001\nx,1\n", "networks.csv": "46701,24001\n46702,24002\n", "few.csv": "24001,0.045\n"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
+	writeEvents(t, filepath.Join(dir, "events"))
 	for _, c := range []struct{ args, answer, path, want, err string }{
 		{"credit add --reference i1 --comment c acme 10.5", `{"currency":"EUR","payment":{"amount":"10.50","balance":"11.00"}}`,
 			"POST /admin/v1/credit/add?account=acme&amount=10.5&comment=c&reference=i1", "acme: 10.50 EUR added, the balance is 11.00\n", ""},
@@ -49,6 +82,16 @@ func TestMoneyCommands(t *testing.T) {
 		{"price check --networks DIR/networks.csv DIR/bad.csv", "", "",
 			"0 prices: 0 of networks, 0 of countries, 0 of prefixes\nnetwork 24001 (no name) has no price, nor has its country\n", "2 problems"},
 		{"price check --networks DIR/bad.csv DIR/good.csv", "", "", "", "bad.csv:1: "},
+		{"price check --events DIR/events --networks DIR/networks.csv DIR/few.csv", "", "",
+			"network 24002: no price, and 2 messages, such as those of account shop\n" +
+				"numbers that begin with +4915: no price, and 1 messages, such as those of account bank?\n" +
+				"short codes and national numbers: no price, and 1 messages, such as those of account shop\n", ""},
+		{"price check --events DIR/events --account shop --connector other DIR/few.csv", "", "",
+			"(*): messages to numbers without a row are refused\nall messages of the events have a price\n", ""},
+		{"price check --events DIR/events DIR/good.csv", "", "", "all messages of the events have a price\n", ""},
+		{"price check --events DIR/events --from 2020-01-01 --to 2020-01-31 DIR/few.csv", "", "", "all messages of the events have a price\n", ""},
+		{"price check --events DIR/events --day tomorrow DIR/few.csv", "", "", "", "cannot read the day"},
+		{"price check --events DIR/nowhere DIR/few.csv", "", "", "", "cannot read events"},
 		{"price check DIR/none.csv", "", "", "", "make the file"},
 	} {
 		var out bytes.Buffer

@@ -2,12 +2,15 @@ package customers
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"pmg/events/stats"
 	"pmg/internal/textfile"
 	"pmg/sms/networks"
 	"pmg/sms/prices"
@@ -28,14 +31,21 @@ func Price() *cobra.Command {
 func priceCheckCommand() *cobra.Command {
 	var o prices.Options
 	var table string
+	var traffic Traffic
+	var days stats.Days
 	cmd := &cobra.Command{
 		Use:   "check FILE",
 		Short: "Read a list of prices, and report what is wrong with it",
 		Long: `Reads a file as a gateway would, says what its first rows mean, and reports rows that cannot
 be read. The exit status is 1 if there is one: a gateway does not start with such a file, and
-a reload changes nothing. With --networks it names the networks of a table that have no price.`,
-		Example: "  pmg price check --currency EUR prices.csv\n  pmg price check --networks networks.csv prices.csv",
-		Args:    cobra.ExactArgs(1),
+a reload changes nothing. With --networks it names the networks of a table that have no price.
+
+With --events it names the networks, and the beginnings of numbers of unknown networks, that
+messages went to and that have no price in the file: of the last 30 days without --day, --month,
+--from and --to. --account is for the list of an account, --connector for what an SMSC charges.`,
+		Example: "  pmg price check --currency EUR prices.csv\n  pmg price check --networks networks.csv prices.csv\n" +
+			"  pmg price check --events /var/lib/pmg/events --connector telia costs.csv",
+		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(o.Columns) > 0 {
 				if err := prices.CheckColumns(o.Columns); err != nil {
@@ -45,16 +55,25 @@ a reload changes nothing. With --networks it names the networks of a table that 
 			if o.Dates != "" && !slices.Contains(prices.DateForms(), o.Dates) {
 				return fmt.Errorf("cannot use --dates %q: it must be one of %s", o.Dates, strings.Join(prices.DateForms(), ", "))
 			}
-			var known *networks.Table
-			if table != "" {
-				var err error
-				if known, err = networks.ReadFile(table, networks.Options{}); err != nil {
-					return err
-				}
+			known, err := readNetworks(table)
+			if err != nil {
+				return err
 			}
+			if err := traffic.prepare(days, known, time.Now()); err != nil {
+				return err
+			}
+			var failed error
 			read := func(file string) (*prices.List, error) { return prices.ReadFile(file, o) }
-			says := func(l *prices.List) textfile.Summary { return summary(l, known) }
-			return textfile.Check(cmd.OutOrStdout(), args[0], read, says)
+			says := func(l *prices.List) textfile.Summary {
+				s := summary(l, known)
+				var lines []string
+				if lines, failed = traffic.Without(l); len(traffic.Dirs) > 0 && failed == nil && len(lines) == 0 {
+					lines = []string{"all messages of the events have a price"}
+				}
+				s.Remarks = append(s.Remarks, lines...)
+				return s
+			}
+			return errors.Join(textfile.Check(cmd.OutOrStdout(), args[0], read, says), failed)
 		},
 	}
 	f := cmd.Flags()
@@ -64,7 +83,16 @@ a reload changes nothing. With --networks it names the networks of a table that 
 	f.StringVar(&o.Dates, "dates", "", "the `form` of days, as the option prices.dates")
 	f.BoolVar(&o.Round, "round", false, "round prices with more than six digits behind the point")
 	f.StringVar(&table, "networks", "", "a `file` of networks, of which those without a price are named")
+	traffic.flags(cmd, &days)
 	return cmd
+}
+
+// readNetworks reads a table of networks, nil if there is none.
+func readNetworks(file string) (*networks.Table, error) {
+	if file == "" {
+		return nil, nil
+	}
+	return networks.ReadFile(file, networks.Options{})
 }
 
 // summary returns what a list has. It names those known networks that have no price, nor has their country.

@@ -1,7 +1,9 @@
 package explain
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"pmg/config"
@@ -16,6 +18,7 @@ type answer struct {
 	from, to  address
 	in        []rule
 	changes   []string // changes that steps make, except those of addresses and text
+	price     string   // what the account pays, with the currency; "": it has no prices
 	route     *route   // nil: no route matches
 	ways      []way    // in the order of the route's targets
 	parked    bool
@@ -34,16 +37,55 @@ type route struct {
 	index  int
 	name   string
 	policy string
+	least  int // least_delivered
 }
 
 // A way is a connector that can send the message. An account that may log in on several connectors has a way for
 // each, to one target whose sessions share the messages.
 type way struct {
 	target  int    // index of the target in the route
-	name    string // name of the target, or of another connector of the same target
+	or      bool   // another connector of the target of the way before
+	name    string // name of the target, or of the other connector
+	cost    *cost  // what the target costs; nil: the policy of the route is another
 	back    bool   // the message came from this connector, so that it cannot leave by it
 	text    string // lines about the message as it leaves
 	refusal        // reason why the message is refused if the route chooses the target
+}
+
+// A cost is what the SMSC of a target charges for a short message.
+type cost struct {
+	amount   sms.Money
+	known    bool
+	currency string
+}
+
+// String returns the cost as text.
+func (c *cost) String() string {
+	if !c.known {
+		return "cost not known"
+	}
+	return strings.TrimSpace("cost " + c.amount.String() + " " + c.currency)
+}
+
+// compare orders costs as the policy takes them: those that are not known come last.
+func (c *cost) compare(other *cost) int {
+	if c.known != other.known {
+		if c.known {
+			return -1
+		}
+		return 1
+	}
+	return cmp.Compare(c.amount, other.amount)
+}
+
+// sortWays brings the ways of a route with policy cost into the order in which the policy takes them. Of targets with the same
+// cost the first one of the route comes first.
+func (a *answer) sortWays() {
+	if a.route != nil && a.route.policy == config.Cost {
+		slices.SortStableFunc(a.ways, func(a, b way) int {
+			return cmp.Or(a.cost.compare(b.cost), cmp.Compare(a.target, b.target))
+		})
+	}
 }
 
 // conclude refuses the message if every target refuses it, or if no target is open; then the step "route" has refused
@@ -84,9 +126,16 @@ func (a *answer) String() string {
 	}
 	if a.route != nil {
 		fmt.Fprintf(&b, "\nIt takes the %s.%s\n", a.route.name, a.route.how(a.ways))
+		number := 0
 		for i := range a.ways {
-			a.ways[i].write(&b)
+			if !a.ways[i].or {
+				number++
+			}
+			a.ways[i].write(&b, number)
 		}
+	}
+	if a.price != "" && a.refused == "" {
+		fmt.Fprintf(&b, "\nAccount %s pays %s for it.\n", a.account, a.price)
 	}
 	switch {
 	case a.held && a.refused == "":
@@ -110,15 +159,32 @@ func (r *route) how(ways []way) string {
 	case r.policy == config.Quality:
 		return " Of the targets that are up, the one that has delivered most of the latest messages to the network gets it:"
 	case r.policy == config.Cost:
-		return " The cheapest target that is up gets the message, the next one if that cannot send it:"
+		return " The cheapest target that is up" + r.delivers() + " gets the message, the next one if that cannot send it:"
 	case r.policy == config.Weighted:
 		return " The targets that are up share the messages by weight:"
 	}
 	return " The first target that is up gets the message, the next one if that cannot send it:"
 }
 
-func (w *way) write(b *strings.Builder) {
-	switch b.WriteString(w.name); {
+// delivers returns the condition that targets of a route with policy cost must meet, "" if there is none.
+func (r *route) delivers() string {
+	if r.least == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" and has delivered %d %% of the latest messages to the network, if that is known,", r.least)
+}
+
+// write writes the way to the target with a number.
+func (w *way) write(b *strings.Builder, number int) {
+	if w.or {
+		b.WriteString("     or ")
+	} else {
+		fmt.Fprintf(b, "  %d. ", number)
+	}
+	if b.WriteString(w.name); w.cost != nil {
+		b.WriteString(", " + w.cost.String())
+	}
+	switch {
 	case w.back:
 		b.WriteString(": the message came from there, so it is refused if the route chooses it\n")
 	case w.refused != "":

@@ -50,6 +50,7 @@ func Ask(c *config.Config, drivers Drivers, q Question) (string, error) {
 		targets = n
 	}
 	e.answer.conclude()
+	e.answer.sortWays()
 	return e.answer.String(), nil
 }
 

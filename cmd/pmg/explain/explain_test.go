@@ -171,6 +171,47 @@ func TestNetwork(t *testing.T) {
 	}
 }
 
+// What the account pays is shown, and what each target of a route with policy cost costs, in the order in which the policy takes them.
+func TestMoney(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for name, text := range map[string]string{"p": "+46,0.045\n", "dear": "*,0.04\n", "cheap": "+46,0.02\n", "mean": "+47,0.01\n", "networks": "4670,24001\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := parse(t, strings.ReplaceAll(`
+prices: [{name: p, currency: EUR, file: DIR/p}, {name: dear, currency: EUR, file: DIR/dear}, {name: cheap, currency: EUR, file: DIR/cheap}, {name: mean, currency: EUR, file: DIR/mean}]
+networks: {file: DIR/networks}
+accounts: [{system_id: acme, password: x, prices: p}, {system_id: free, password: x}]
+connectors:
+  - {name: clients, direction: in, address: ":1"}
+  - {name: second, direction: in, address: ":2"}
+  - {name: dear, direction: out, address: "a:1", system_id: x, costs: dear}
+  - {name: unknown, direction: out, address: "a:2", system_id: x, costs: mean}
+  - {name: cheap, direction: out, address: "a:3", system_id: x, costs: cheap}
+routes: [{policy: cost, least_delivered: 85, to: [dear, {account: free}, unknown, cheap]}]
+`, "DIR", dir))
+	long := strings.Repeat("a", 170)
+	for _, q := range []struct{ account, to, text, want string }{
+		{"acme", "+46700000001", "hi", "\nAccount acme pays 0.045 EUR for it.\n"},
+		{"acme", "+46700000001", long, "\nAccount acme pays 0.09 EUR (2 short messages of 0.045) for it.\n"},
+		{"acme", "+46700000001", "hi", "The cheapest target that is up and has delivered 85 % of the latest messages to the network, if that is known, gets"},
+		{"acme", "+46700000001", "hi", "\n  1. connector cheap, cost 0.02 EUR: from"},
+		{"acme", "+46700000001", "hi", "\n  2. connector dear, cost 0.04 EUR: from"},
+		{"acme", "+46700000001", "hi", "\n  3. the sessions of account free on connector clients, cost not known: from"},
+		{"acme", "+46700000001", "hi", "\n     or those on connector second, cost not known: from"},
+		{"acme", "+46700000001", "hi", "\n  4. connector unknown, cost not known: from"},
+		{"free", "+47700000001", "hi", "\n  1. connector unknown, cost 0.01 EUR: from"},
+		{"acme", "+47700000001", "hi", "Refused as no_price by step credit: there is no price for network"},
+	} {
+		a, err := Ask(c, newDriver, Question{Account: q.account, From: "1", To: q.to, Text: q.text})
+		if err != nil || strings.Count(a, q.want) != 1 || strings.Contains(a, "pays") != (q.account == "acme" && q.to[2] == '6') {
+			t.Errorf("%+v: %v\n%s", q, err, a)
+		}
+	}
+}
+
 // The delivery time that the quiet hours of the recipient make is shown, or that they refuse the message.
 func TestQuiet(t *testing.T) {
 	t.Parallel()

@@ -164,6 +164,8 @@ func (r *run) recorded(steps []intake.Step) []intake.Step {
 				r.network(m)
 			case step.Name == "route":
 				v = r.choose(s, v)
+			case step.Name == "credit" && v == intake.Pass && r.answer.price == "":
+				r.price(now, s)
 			case step.Name == "plugins" && r.target == 0:
 				r.plugins(now, &before, seen, s)
 			case v == intake.Pass && m != nil && r.target == 0:
@@ -254,6 +256,19 @@ func (r *run) network(m *sms.Message) {
 	r.answer.changes = append(r.answer.changes, "step network: its network is "+text)
 }
 
+// price records what the account pays for a message.
+func (r *run) price(now int64, s *intake.Submission) {
+	currency := r.gateway.Intake.Credit.CurrencyOf(&s.Message.Origin.Tally.Credit)
+	if currency == "" {
+		return
+	}
+	unit, _ := r.gateway.Intake.Credit.Price(s.Message, now)
+	r.answer.price = (unit * sms.Money(s.Shorts())).String() + " " + currency
+	if n := s.Shorts(); n > 1 {
+		r.answer.price += fmt.Sprintf(" (%d short messages of %s)", n, unit)
+	}
+}
+
 // compare records the changes of a step to other fields than the addresses and the text.
 func (r *run) compare(now int64, before, m *sms.Message) {
 	change := func(format string, a ...any) {
@@ -290,7 +305,7 @@ func (r *run) choose(s *intake.Submission, v intake.Verdict) intake.Verdict {
 		return v
 	}
 	c := &r.config.Routes[index]
-	r.answer.route = &route{index: index, name: r.config.RouteName(index), policy: c.Policy}
+	r.answer.route = &route{index: index, name: r.config.RouteName(index), policy: c.Policy, least: c.LeastDelivered}
 	if r.ways = len(ways); r.ways == 0 {
 		return v
 	}
@@ -367,8 +382,11 @@ func (r *run) leave(m *sms.Message, refused refusal) {
 	if r.answer.route.policy == config.Weighted {
 		weight = fmt.Sprintf(", weight %d", r.config.Routes[r.answer.route.index].To[r.way.Target].Weight)
 	}
-	add := func(to *config.Connector, account *config.Account, format string, a ...any) {
-		w := way{target: r.way.Target, name: fmt.Sprintf(format, a...) + weight, back: r.way.Back, refusal: refused}
+	add := func(to *config.Connector, account *config.Account, or bool, format string, a ...any) {
+		w := way{target: r.way.Target, or: or, name: fmt.Sprintf(format, a...) + weight, back: r.way.Back, refusal: refused}
+		if r.answer.route.policy == config.Cost {
+			w.cost = r.cost(m)
+		}
 		if !w.back && w.refused == "" {
 			w.text = r.sent(m, r.link(to, account))
 		}
@@ -379,18 +397,28 @@ func (r *run) leave(m *sms.Message, refused refusal) {
 	for j := range r.config.Connectors {
 		switch to := &r.config.Connectors[j]; {
 		case !lane.ToClient() && to.Name == lane.Home().Name:
-			add(to, nil, "  %d. connector %s", r.way.Target+1, to.Name)
+			add(to, nil, false, "connector %s", to.Name)
 		case !lane.ToClient() || !r.config.Accounts[i].MayUse(to):
 		case again:
-			add(to, &r.config.Accounts[i], "     or %s on connector %s", receivers(to, "those"), to.Name)
+			add(to, &r.config.Accounts[i], true, "%s on connector %s", receivers(to, "those"), to.Name)
 		default:
 			again = true
 			add(
-				to, &r.config.Accounts[i], "  %d. the %s of account %s on connector %s", r.way.Target+1,
-				receivers(to, "sessions"), lane.Account, to.Name,
+				to, &r.config.Accounts[i], false, "the %s of account %s on connector %s", receivers(to, "sessions"),
+				lane.Account, to.Name,
 			)
 		}
 	}
+}
+
+// cost returns what the SMSC of this run's target charges.
+func (r *run) cost(m *sms.Message) *cost {
+	c := &cost{}
+	if lane := r.way.Lane; !lane.ToClient() {
+		c.amount, c.known = r.gateway.Table.Cost(lane.Home().Name, m, r.gateway.Node.Clock.WallNow())
+		_, c.currency = r.config.Currencies("", lane.Home().Name)
+	}
+	return c
 }
 
 // receivers returns a name for the sessions or the webhook that an account gets its messages by on a connector.

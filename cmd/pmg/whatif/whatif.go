@@ -43,14 +43,9 @@ func (q *Question) During(days *stats.Days, now time.Time) error {
 		}
 		q.Dirs = []string{q.Config.Events.Dir}
 	}
-	var s stats.Query
-	if err := days.Of(&s, now); err != nil {
-		return err
-	}
-	if q.From, q.To = s.From, now; !s.To.IsZero() {
-		q.To = s.To.AddDate(0, 0, 1)
-	}
-	return nil
+	var err error
+	q.From, q.To, err = days.Period(now)
+	return err
 }
 
 // batchLines is about how many octets of lines a replayer gets together.

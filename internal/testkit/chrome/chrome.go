@@ -31,8 +31,9 @@ const patience = 2 * time.Minute
 
 // A Browser is a browser that runs until the end of a test.
 type Browser struct {
-	t   testing.TB
-	ctx context.Context
+	t    testing.TB
+	ctx  context.Context
+	last context.Context // without the time limit, for what is asked after the end
 
 	mu         sync.Mutex
 	complaints []string // errors of scripts, and violations of the pages' policies
@@ -59,9 +60,10 @@ func Start(t testing.TB) *Browser {
 			_ = syscall.Kill(-started.Process.Pid, syscall.SIGKILL)
 		}
 	})
+	last := ctx
 	ctx, stopTest := context.WithTimeout(ctx, patience)
 	t.Cleanup(stopTest)
-	b := &Browser{t: t, ctx: ctx}
+	b := &Browser{t: t, ctx: ctx, last: last}
 	chromedp.ListenTarget(ctx, func(event any) {
 		switch e := event.(type) {
 		case *log.EventEntryAdded:
@@ -93,13 +95,26 @@ func (b *Browser) Do(actions ...chromedp.Action) {
 	if err := chromedp.Run(b.ctx, actions...); err != nil {
 		b.mu.Lock()
 		defer b.mu.Unlock()
-		b.t.Fatalf("%v; the browser says %q", err, b.complaints)
+		b.t.Fatalf("%v; the browser says %q, and shows %s", err, b.complaints, b.shown())
 	}
+}
+
+// shown returns what the page shows, for the log of a test that has failed.
+func (b *Browser) shown() (text string) {
+	ctx, stop := context.WithTimeout(b.last, time.Second)
+	defer stop()
+	const page = `location.href + "\n" + document.body.innerText.slice(0, 2000)`
+	if err := chromedp.Run(ctx, chromedp.Evaluate(page, &text)); err != nil {
+		return err.Error()
+	}
+	return text
 }
 
 // clicking clicks the first element that fits a selector, CSS or XPath, if it is visible. It returns whether it is.
 const clicking = `(selector => {
-	const e = selector.startsWith('/') ? document.evaluate(selector, document, null, XPathResult.FIRST_ORDERED_NODE_TYPE).singleNodeValue : document.querySelector(selector);
+	const e = selector.startsWith('/') ?
+		document.evaluate(selector, document, null, XPathResult.FIRST_ORDERED_NODE_TYPE).singleNodeValue :
+		document.querySelector(selector);
 	if (!e || document.readyState === 'loading' || !e.checkVisibility()) return false;
 	setTimeout(() => e.click());
 	return true;
@@ -111,7 +126,7 @@ func Click(selector string) chromedp.Action {
 	return chromedp.ActionFunc(func(ctx context.Context) error {
 		for {
 			var isClicked bool
-			err := chromedp.Evaluate(fmt.Sprintf(clicking, selector), &isClicked).Do(ctx) // fails while a page is replaced by the next one
+			err := chromedp.Evaluate(fmt.Sprintf(clicking, selector), &isClicked).Do(ctx) // fails while another page comes
 			if isClicked {
 				return nil
 			}

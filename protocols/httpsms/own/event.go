@@ -22,21 +22,22 @@ type Event struct {
 
 // A Status is the state of a message: the data of an event whose type is "message." and the state.
 type Status struct {
-	ID           string     `json:"id"`
-	Reference    string     `json:"client_reference,omitempty"`
-	From         string     `json:"from"`
-	To           string     `json:"to"`
-	State        string     `json:"state"`
-	Sequence     int        `json:"sequence"`                // an event with a lower number than an earlier one is out of date
-	Reason       string     `json:"reason,omitempty"`        // name of the SMSC's status, or why the gateway gave the message up
-	SMSCStatus   uint32     `json:"smsc_status,omitempty"`   // the SMSC's answer
-	NetworkError string     `json:"network_error,omitempty"` // error as the SMSC has written it
-	SMSCID       string     `json:"smsc_id,omitempty"`
-	Parts        int        `json:"parts,omitempty"`
-	Connector    string     `json:"connector,omitempty"`
-	Network      string     `json:"network,omitempty"` // network of the recipient, MCC and MNC
-	AcceptedAt   *time.Time `json:"accepted_at,omitempty"`
-	At           time.Time  `json:"at"` // when the message came to this state
+	ID           string `json:"id"`
+	Reference    string `json:"client_reference,omitempty"`
+	From         string `json:"from"`
+	To           string `json:"to"`
+	State        string `json:"state"`
+	Sequence     int    `json:"sequence"`                // an event with a lower number than an earlier one is out of date
+	Reason       string `json:"reason,omitempty"`        // name of the SMSC's status, or why the gateway gave the message up
+	SMSCStatus   uint32 `json:"smsc_status,omitempty"`   // the SMSC's answer
+	NetworkError string `json:"network_error,omitempty"` // error as the SMSC has written it
+	SMSCID       string `json:"smsc_id,omitempty"`
+	Parts        int    `json:"parts,omitempty"`
+	Connector    string `json:"connector,omitempty"`
+	Network      string `json:"network,omitempty"` // network of the recipient, MCC and MNC
+	Quote
+	AcceptedAt *time.Time `json:"accepted_at,omitempty"`
+	At         time.Time  `json:"at"` // when the message came to this state
 }
 
 // A Received is a message from a mobile: the data of an event of type "inbound.received".
@@ -121,6 +122,7 @@ func report(e *httpsms.Event) Event {
 		State: reported(e), Reason: e.Reason, SMSCStatus: e.Status, NetworkError: string(r.AppendError(nil)),
 		SMSCID: string(r.ID),
 		Parts:  int(max(r.Parts, e.Context.Parts)), Connector: e.Connector, Network: e.Network, At: wall(e.At),
+		Quote: QuoteOf(e.Context.Quote),
 	}
 	d.Sequence = sequence(d.State)
 	if d.Reason == "" {

@@ -25,6 +25,21 @@ type Known struct {
 	SMSCID       string     `json:"smsc_id,omitempty"`
 	Network      string     `json:"network,omitempty"`   // network of the recipient, MCC and MNC
 	Connector    string     `json:"connector,omitempty"` // connector by which the message was sent
+	Quote
+}
+
+// A Quote is what a message costs its client, all its short messages together.
+type Quote struct {
+	Price    string `json:"price,omitempty"` // "": unknown, or hidden from the client
+	Currency string `json:"currency,omitempty"`
+}
+
+// QuoteOf returns a Quote as clients see it.
+func QuoteOf(q sms.Quote) Quote {
+	if !q.IsKnown() {
+		return Quote{}
+	}
+	return Quote{q.Price.String(), q.Currency}
 }
 
 // KnownOf returns the known facts about a message: its addresses as its client wrote them, its context, and

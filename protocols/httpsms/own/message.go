@@ -255,17 +255,18 @@ type Accepted struct {
 	Parts      int       `json:"parts"`
 	AcceptedAt time.Time `json:"accepted_at"`
 	Reference  string    `json:"client_reference,omitempty"`
+	Quote
 }
 
-// Accepted returns the answer for the message, which was accepted under an id as so many short messages.
-func (m *Message) Accepted(id uint64, parts int, now time.Time) Accepted {
+// Accepted returns the answer for the message, which was accepted under an id as so many short messages, at a price.
+func (m *Message) Accepted(id uint64, parts int, price sms.Quote, now time.Time) Accepted {
 	state := Queued
 	if m.DeliverAt > now.UnixNano() {
 		state = Scheduled
 	}
 	return Accepted{
 		ID: sms.FormatID(id), State: state, To: m.To, From: m.From, Encoding: m.Encoding, Parts: parts,
-		AcceptedAt: now.UTC().Truncate(time.Millisecond), Reference: m.Context.Reference,
+		AcceptedAt: now.UTC().Truncate(time.Millisecond), Reference: m.Context.Reference, Quote: QuoteOf(price),
 	}
 }
 
@@ -277,11 +278,14 @@ type Preview struct {
 	Encoding  string `json:"encoding"`
 	Parts     int    `json:"parts"`
 	Connector string `json:"connector,omitempty"` // connector by which the message would leave; empty if an operator would decide
+	Quote
 }
 
-// Previewed returns the answer for the message, which would leave by a connector as so many short messages.
-func (m *Message) Previewed(parts int, connector string) Preview {
-	return Preview{To: m.To, From: m.From, Text: m.text, Encoding: m.Encoding, Parts: parts, Connector: connector}
+// Previewed returns the answer for the message, which would leave by a connector as so many short messages, at a price.
+func (m *Message) Previewed(parts int, price sms.Quote, connector string) Preview {
+	return Preview{
+		To: m.To, From: m.From, Text: m.text, Encoding: m.Encoding, Parts: parts, Connector: connector, Quote: QuoteOf(price),
+	}
 }
 
 // The states of messages that wait. StateOf has the others.

@@ -29,7 +29,7 @@ func TestReadMessage(t *testing.T) {
 	if m.Notify != sms.NotifySuccess|sms.NotifyFailure|sms.NotifyProgress|sms.NotifySent || m.DeliverAt != noon.Add(time.Hour).UnixNano() || m.Expires != noon.Add(90*time.Minute).UnixNano() {
 		t.Errorf("%+v", m)
 	}
-	if a := m.Accepted(0xabc, 1, noon); a.State != Scheduled || a.ID != "0000000000000abc" {
+	if a := m.Accepted(0xabc, 1, sms.Quote{}, noon); a.State != Scheduled || a.ID != "0000000000000abc" {
 		t.Errorf("%+v", a)
 	}
 }
