@@ -90,10 +90,13 @@ func keyOf(name string) []byte { return append([]byte(name), 0) }
 
 func originKeyOf(name string) []byte { return append([]byte(name), 1) }
 
-// origins sets the origins of changes from their notes.
+// origins sets the origins of changes from their notes, where they are unknown.
 func (l *Lists) origins(name string, all []numbers.Change) error {
 	for i := range all {
 		c := &all[i]
+		if !c.At.IsZero() {
+			continue
+		}
 		value, known, err := l.keep.Index.Lookup(store.KindListed, append(originKeyOf(name), c.Entry...))
 		if err != nil {
 			return err
@@ -126,33 +129,30 @@ var errOther = errors.New("the notes of another list follow")
 
 // exchange takes over the changes of a list that other nodes have stored, and stores those that they lack.
 func (l *Lists) exchange(one *list) error {
-	var some []numbers.Change
-	taken := 0
-	take := func() error {
-		err := l.origins(one.name, some)
-		if err != nil {
+	t := &taking{lists: l, list: one, newest: one.numbers.Newest()}
+	err := l.eachNote(originKeyOf(one.name), func(c numbers.Change) error { // first, so that these have their origin
+		if !c.At.After(t.newest) {
+			return nil
+		}
+		sign, known, err := l.keep.Index.Lookup(store.KindListed, append(keyOf(one.name), c.Entry...))
+		if err != nil || !known || numbers.ReadNote(c.Entry, sign).On != c.On {
 			return err
 		}
-		n, err := one.numbers.Take(some)
-		taken, some = taken+n, some[:0]
-		return err
-	}
-	begin := keyOf(one.name)
-	err := l.keep.Index.Notes(store.KindListed, begin, math.MaxInt, func(key, value []byte) error {
-		entry, ok := bytes.CutPrefix(key, begin)
-		if !ok {
-			return errOther
-		}
-		if c := numbers.ReadNote(string(entry), value); !one.numbers.Agrees(&c) { // usually all agree
-			some = append(some, c)
-		}
-		if len(some) == atOnce {
-			return take()
-		}
-		return nil
+		return t.add(c)
 	})
-	if err == nil || errors.Is(err, errOther) {
-		err = take()
+	if err == nil {
+		err = t.take()
+	}
+	if err == nil {
+		err = l.eachNote(keyOf(one.name), func(c numbers.Change) error {
+			if one.numbers.Agrees(&c) { // as usual
+				return nil
+			}
+			return t.add(c)
+		})
+	}
+	if err == nil {
+		err = t.take()
 	}
 	if err == nil {
 		err = l.noteOthers(one)
@@ -160,11 +160,52 @@ func (l *Lists) exchange(one *list) error {
 	if err != nil {
 		return fmt.Errorf("cannot take over the changes of list %s: %w", one.name, err)
 	}
-	if taken > 0 {
-		l.node.Log.Info().Str("list", one.name).Int("numbers", taken).
+	if t.taken > 0 {
+		l.node.Log.Info().Str("list", one.name).Int("numbers", t.taken).
 			Msg("numbers that other nodes have added to the list or removed are taken over")
 	}
 	return nil
+}
+
+// eachNote calls take with the notes whose keys begin alike.
+func (l *Lists) eachNote(begin []byte, take func(numbers.Change) error) error {
+	err := l.keep.Index.Notes(store.KindListed, begin, math.MaxInt, func(key, value []byte) error {
+		entry, ok := bytes.CutPrefix(key, begin)
+		if !ok {
+			return errOther
+		}
+		return take(numbers.ReadNote(string(entry), value))
+	})
+	if errors.Is(err, errOther) {
+		return nil
+	}
+	return err
+}
+
+// A taking takes over changes of other nodes, some at a time.
+type taking struct {
+	lists  *Lists
+	list   *list
+	newest time.Time // of the journal, before
+	some   []numbers.Change
+	taken  int
+}
+
+func (t *taking) add(c numbers.Change) error {
+	if t.some = append(t.some, c); len(t.some) < atOnce {
+		return nil
+	}
+	return t.take()
+}
+
+// take takes over what was added.
+func (t *taking) take() error {
+	if err := t.lists.origins(t.list.name, t.some); err != nil {
+		return err
+	}
+	n, err := t.list.numbers.Take(t.some, t.newest)
+	t.taken, t.some = t.taken+n, t.some[:0]
+	return err
 }
 
 // noteOthers stores the changes of a list that have no note.

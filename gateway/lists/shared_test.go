@@ -161,6 +161,40 @@ func TestSharedOrigins(t *testing.T) {
 	k.Batches.Close()
 }
 
+// A number that was removed and added while another node had the work has its last change at the node that has the work again, once.
+func TestSharedAgain(t *testing.T) {
+	engine := store.NewMemory()
+	defer engine.Close()
+	a, b := newPlace(t, files()), newPlace(t, files())
+	at := time.Date(2026, 11, 30, 9, 14, 3, 0, time.UTC)
+	change := func(p *place, on bool) {
+		t.Helper()
+		at = at.Add(time.Minute)
+		p.node.Clock.WallClock = func() time.Time { return at }
+		if n, err := p.Change("optouts", on, numbers.Origin{Source: numbers.API}, "46710"); n != 1 || err != nil {
+			t.Fatal(n, err)
+		}
+	}
+	k := a.join(engine)
+	change(a, true)
+	k.Batches.Close()
+	k = b.join(engine)
+	change(b, false)
+	change(b, true)
+	k.Batches.Close()
+	for range 2 {
+		k = a.join(engine)
+		k.Batches.Close()
+	}
+	f := lookUp(t, a, "46710")
+	if !f.On || len(f.History) != 2 || !f.History[0].At.Equal(at) || !f.History[1].At.Equal(at.Add(-2*time.Minute)) {
+		t.Errorf("%+v", f)
+	}
+	if all := lookUp(t, b, "46710").History; len(all) != 3 {
+		t.Errorf("%+v", all)
+	}
+}
+
 func lookUp(t *testing.T, p *place, number string) numbers.Found {
 	t.Helper()
 	r, err := p.Register("optouts")

@@ -69,6 +69,7 @@ type changes struct {
 	added      atomic.Int64
 	lastAdded  atomic.Int64 // time of the latest line that adds an entry, in seconds since 1970; 0: unknown
 	lastStop   atomic.Int64 // the same of lines of mobiles
+	newest     atomic.Int64 // the same of all lines
 
 	mu    sync.RWMutex
 	marks byEntry[mark]
@@ -125,6 +126,7 @@ func (c *changes) set(r *record) bool {
 		c.added.Add(1)
 		c.lastAdded.Store(max(c.lastAdded.Load(), r.at))
 	}
+	c.newest.Store(max(c.newest.Load(), r.at))
 	if Source(r.source) == Stop {
 		c.lastStop.Store(max(c.lastStop.Load(), r.at))
 	}
@@ -141,6 +143,7 @@ func (c *changes) replace(by *changes) {
 	c.added.Store(by.added.Load())
 	c.lastAdded.Store(by.lastAdded.Load())
 	c.lastStop.Store(by.lastStop.Load())
+	c.newest.Store(by.newest.Load())
 	c.info, c.offset, c.lines, c.remaining, c.problem = by.info, by.offset, by.lines, by.remaining, by.problem
 }
 

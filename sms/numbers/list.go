@@ -77,8 +77,18 @@ func (l *List) Agrees(c *Change) bool {
 	return err == nil && known && on == c.On
 }
 
-// Take makes changes that were made elsewhere. It returns how many were new.
-func (l *List) Take(all []Change) (n int, err error) {
+// Newest returns when the last change of the journal was made, the zero time if the journal has no times.
+func (l *List) Newest() time.Time {
+	at := l.changes.newest.Load()
+	if at == 0 {
+		return time.Time{}
+	}
+	return time.Unix(at, 0).UTC()
+}
+
+// Take makes changes that were made elsewhere: those that the journal does not have, and those that were made behind a time. It
+// returns how many these are.
+func (l *List) Take(all []Change, behind time.Time) (n int, err error) {
 	edits := make([]edit, 0, len(all))
 	for i := range all {
 		e, err := l.entryOf(all[i].Entry)
@@ -89,7 +99,7 @@ func (l *List) Take(all []Change) (n int, err error) {
 	}
 	n, err = l.changes.write(edits, false, func(e *edit) bool {
 		on, known := l.changes.find(&e.entry)
-		return !known || on != e.on
+		return !known || on != e.on || e.origin.At.After(behind)
 	})
 	if err != nil {
 		return n, fmt.Errorf("cannot change list %s: %w", l.Path(), err)
