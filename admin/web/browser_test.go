@@ -65,7 +65,7 @@ func TestBrowser(t *testing.T) {
 	logLines(t, g, `enquire_link seq=1001`)
 	run(chrome.Click(`#pause`), row("seq=1001"), chrome.Click(`input[name=texts]`), chrome.Click(`//button[text()="Show"]`), row("<script>secret"))
 	run(chromedp.Navigate(base+"/ui/routing"), chromedp.SendKeys(`input[name=to]`, "46700"), chrome.Click(`//button[text()="Explain"]`), chromedp.WaitVisible(`//pre[contains(text(), "<b>{Account")]`),
-		chromedp.Navigate(base+"/ui/configuration"), chrome.Click(`//a[text()="Compare the file with the configuration in force"]`), chrome.Click(`//button[text()="Reload the configuration"]`), chromedp.WaitVisible(`//p[@class="notice"][contains(text(), "nothing <i>new")]`))
+		chromedp.Navigate(base+"/ui/configuration"), chrome.Click(`//a[text()="Compare the file with the configuration in force"]`), chromedp.WaitVisible(`//pre[contains(text(), "window: 10")]`), chrome.Click(`//button[text()="Reload the configuration"]`), chromedp.WaitVisible(`//p[@class="notice"][contains(text(), "nothing <i>new")]`))
 	run(chromedp.Navigate(base+"/ui/try"), chromedp.SendKeys(`input[name=to]`, "46700"), chromedp.SendKeys(`textarea`, "hush"), chrome.Click(`button[name=explain]`),
 		chromedp.WaitVisible(`//pre[contains(text(), "Text:hush")]`), chrome.Click(`button[name=send]`), chromedp.WaitVisible(`//a[contains(text(), "Status of message")]`))
 	run(chromedp.Navigate(base+"/ui/connectors"), chromedp.WaitVisible(`button[aria-label="Hold operator"]`),

@@ -61,6 +61,9 @@ func Start(t testing.TB) *Browser {
 		}
 	})
 	last := ctx
+	if err := chromedp.Run(last); err != nil { // the browser ends with the context of the first actions
+		t.Fatal(err)
+	}
 	ctx, stopTest := context.WithTimeout(ctx, patience)
 	t.Cleanup(stopTest)
 	b := &Browser{t: t, ctx: ctx, last: last}
@@ -121,7 +124,7 @@ const clicking = `(selector => {
 })(%q)`
 
 // Click clicks a visible element. The element is found and clicked in one step of the page, because a page that is still loading, or
-// that has new contents meanwhile, would move or replace it.
+// that has new contents meanwhile, would move or replace it. Wait for its effect before you click what this page has as well.
 func Click(selector string) chromedp.Action {
 	return chromedp.ActionFunc(func(ctx context.Context) error {
 		for {
