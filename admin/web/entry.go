@@ -25,9 +25,9 @@ import (
 const newName = "new/{name}"
 
 // newKinds are the kinds of the forms for new objects, by the end of the path.
-var newKinds = map[string]string{"customer": managed.Accounts, "route": managed.Routes}
+var newKinds = map[string]string{"customer": managed.Accounts, "route": managed.Routes, "list": managed.Lists}
 
-// An entryForm is the form for an object of managed.dir that has one: an account or a route.
+// An entryForm is the form for an object of managed.dir that has one: an account, a route or a list.
 type entryForm struct {
 	Form      *form.Form
 	Kind      string
@@ -51,6 +51,9 @@ type tried struct{ With, Answer, Wrong string }
 
 // IsAccount reports whether the form is for an account.
 func (f *entryForm) IsAccount() bool { return f.Kind == managed.Accounts }
+
+// IsRoute reports whether the form is for a route.
+func (f *entryForm) IsRoute() bool { return f.Kind == managed.Routes }
 
 // word names the object's kind for people.
 func (f *entryForm) word() string { return strings.TrimSuffix(f.Kind, "s") }
@@ -152,6 +155,7 @@ func (o *office) edits(r *http.Request, f *entryForm, shown *preview) (notice st
 	}
 	if change := f.Form.Change(); f.IsNew {
 		e.Match, e.Make = editor.Missing, f.base.Merged(change).Replacing(f.Kind, f.Name)
+		e.Rows = o.firstRows(f)
 	} else {
 		e.Make = change.Merging(f.Kind, f.Name)
 	}
@@ -176,6 +180,20 @@ func (o *office) edits(r *http.Request, f *entryForm, shown *preview) (notice st
 		return noticeOf(result)
 	}
 	return ""
+}
+
+// noNumbers is the file of a new list.
+const noNumbers = "# numbers are added and removed beside this file\n"
+
+// firstRows returns the rows of a new list, nil if the object has none, or if there are rows of its name.
+func (o *office) firstRows(f *entryForm) *editor.Rows {
+	if f.Kind != managed.Lists {
+		return nil
+	}
+	if rows, err := o.dir().Read(managed.RowsFile(f.Kind, f.Name)); err != nil || rows != nil {
+		return nil
+	}
+	return &editor.Rows{Data: []byte(noNumbers), Match: editor.Missing}
 }
 
 // askedOf returns the message that a form asks about.

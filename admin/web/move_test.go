@@ -129,6 +129,27 @@ func TestRoutes(t *testing.T) {
 	}
 }
 
+// A list is made by the form with an empty file, edited, and found on the page of lists; what it needs is said.
+func TestListByForm(t *testing.T) {
+	t.Parallel()
+	_, base, dir, _ := startOffice(t)
+	c := visitor(t, base, config.AdministerScope)
+	made := fill(t, c, base+"/ui/new/list").set("name", "optouts", "o.stop_reply", "Goodbye, Åsa")
+	made.send("compare", "Nothing has changed: see the fields below")
+	made.set("o.stop_reply", "").send("compare", "lists[optouts]: absent -> added", "lists/optouts.txt: 0 lines -> 1 lines", "lists/optouts.yaml is not used").send("put", "In force, as change")
+	if b, err := os.ReadFile(filepath.Join(dir, "lists", "optouts.txt")); err != nil || string(b) != noNumbers {
+		t.Errorf("%q %v", b, err)
+	}
+	fill(t, c, base+"/ui/managed/lists.optouts").set("o.stop", "STOP, NEJ TACK").send("compare", `-> [STOP, "NEJ TACK"]`)
+	if _, text, _ := ask(t, c, "GET", base+"/ui/lists", nil); !strings.Contains(text, "optouts") || !strings.Contains(text, "New list") {
+		t.Error(text)
+	}
+	if _, text, _ := ask(t, c, "GET", base+"/ui/lists/optouts", nil); !strings.Contains(text, "Edit this list") {
+		t.Error(text)
+	}
+	fill(t, c, base+"/ui/new/list?like=optouts").set("name", "more").send("compare", "lists[more]: absent -> added").send("put", "In force")
+}
+
 // explained says how many routes a configuration has.
 func explained(c *config.Config, q Question) (string, error) {
 	return fmt.Sprintf("%d routes, %s to %s", len(c.Routes), q.Account, q.To), nil

@@ -184,8 +184,7 @@ func (d *details) account(r *http.Request) any {
 		p.Settings = config.ShowAccount(cfg)
 	}
 	all := d.server.Gateway().Node.Config()
-	p.Config.MayEdit = d.edits && all.Managed.Dir != "" && all.Defined(managed.Accounts, name) == "" &&
-		access.CallerOf(r).Scope >= access.Administer
+	p.Config.MayEdit = d.edits && manages(all, r) && all.Defined(managed.Accounts, name) == ""
 	return p
 }
 

@@ -15,6 +15,7 @@ import (
 	"pmg/admin"
 	"pmg/admin/access"
 	"pmg/admin/history"
+	"pmg/config"
 	"pmg/config/managed"
 	"pmg/internal/browser"
 	"pmg/internal/figuretext"
@@ -256,12 +257,33 @@ func (a *accountRow) Balance() string {
 	return a.Money.Balance.String() + " " + a.Money.Currency
 }
 
+// Margin returns what the account was charged less what its SMSCs charge, a dash if that is not known.
+func (a *accountRow) Margin() string {
+	if a.Money == nil || a.Money.Margin == nil {
+		return "–"
+	}
+	return (a.Money.Margin.Price - a.Money.Margin.Cost).String() + " " + a.Money.Currency
+}
+
+// margin returns the margin as a number by which rows are sorted. Accounts without one come last.
+func (a *accountRow) margin() float64 {
+	if a.Money == nil || a.Money.Margin == nil {
+		return math.Inf(-1)
+	}
+	return float64(a.Money.Margin.Price - a.Money.Margin.Cost)
+}
+
 // balance returns the balance as a number by which rows are sorted. Accounts that are not charged come last.
 func (a *accountRow) balance() float64 {
 	if a.Money == nil {
 		return math.Inf(-1)
 	}
 	return float64(a.Money.Balance)
+}
+
+// manages reports whether the sender of a request may change objects of managed.dir.
+func manages(cfg *config.Config, r *http.Request) bool {
+	return cfg.Managed.Dir != "" && access.CallerOf(r).Scope >= access.Administer
 }
 
 // An accountsPage is the model of the page with the accounts.
@@ -280,7 +302,7 @@ func (l *lists) accounts(r *http.Request) any {
 	shown := admin.Shown(status.Accounts)
 	rows := make([]accountRow, len(status.Accounts))
 	cfg := l.server.Gateway().Node.Config()
-	edits := l.edits && cfg.Managed.Dir != "" && access.CallerOf(r).Scope >= access.Administer
+	edits := l.edits && manages(cfg, r)
 	for i := range rows {
 		a := &status.Accounts[i]
 		rows[i] = accountRow{
@@ -292,6 +314,7 @@ func (l *lists) accounts(r *http.Request) any {
 		{head: "account", text: func(a *accountRow) string { return a.Name }},
 		{head: "state", text: func(a *accountRow) string { return strconv.Itoa(slices.Index(states(), a.State)) }},
 		{head: "balance", number: (*accountRow).balance},
+		{head: "margin", number: (*accountRow).margin},
 		{head: "in /s", number: func(a *accountRow) float64 { return a.Recent.AcceptedPerSecond }},
 		{head: "delivered", number: func(a *accountRow) float64 { return float64(a.Reached) / float64(max(a.Ended, 1)) }},
 		{head: "last message", number: lastMessage},

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"pmg/admin"
+	"pmg/config/managed"
 )
 
 // The names of the pages about lists of numbers.
@@ -23,7 +24,9 @@ func (l *lists) registers(r *http.Request) any {
 		}
 		return float64(at.Unix())
 	}
-	return tableOf(r, l.server.Status(false).Lists, func(n *admin.NumberList) string { return n.Name },
+	cfg := l.server.Gateway().Node.Config()
+	p := &registersPage{MayMake: l.edits && manages(cfg, r)}
+	p.table = tableOf(r, l.server.Status(false).Lists, func(n *admin.NumberList) string { return n.Name },
 		[]column[admin.NumberList]{
 			{head: "list", text: func(n *admin.NumberList) string { return n.Name }},
 			{head: "entries", number: func(n *admin.NumberList) float64 { return float64(n.Entries) }},
@@ -34,6 +37,13 @@ func (l *lists) registers(r *http.Request) any {
 			{head: "hits", number: func(n *admin.NumberList) float64 { return float64(n.Hits) }},
 			{head: "replies", number: func(n *admin.NumberList) float64 { return float64(n.Replies) }},
 		}...)
+	return p
+}
+
+// A registersPage is the model of the page with the lists of numbers.
+type registersPage struct {
+	*table[admin.NumberList]
+	MayMake bool // the reader of the page may make lists
 }
 
 // A registerPage is the model of the page about one list of numbers.
@@ -42,6 +52,7 @@ type registerPage struct {
 	Found  *admin.Listed      // what the list knows of the number; nil: nothing is known
 	Recent []admin.ListChange // changes of the list, the latest first
 	List   *admin.NumberList  // nil: there is no such list
+	Edits  bool               // the reader of the page may change the options of the list
 	problem
 }
 
@@ -52,6 +63,8 @@ func (s *site) register(r *http.Request) any {
 	all := s.server.Status(false).Lists
 	if i := slices.IndexFunc(all, func(n admin.NumberList) bool { return n.Name == name }); i >= 0 {
 		p.List = &all[i]
+		cfg := s.server.Gateway().Node.Config()
+		p.Edits = s.Edit != nil && manages(cfg, r) && cfg.Defined(managed.Lists, name) == ""
 	}
 	var err error
 	p.Recent, err = admin.LatestChanges(s.server, r, name)

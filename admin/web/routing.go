@@ -8,7 +8,6 @@ import (
 	"sync"
 
 	"pmg/admin"
-	"pmg/admin/access"
 	"pmg/config"
 )
 
@@ -78,7 +77,7 @@ func (ro *routes) page(r *http.Request) any {
 		Ask:        Question{Account: v.Get("account"), Connector: v.Get("connector"), From: v.Get("from"), To: v.Get("to")},
 		Word:       v.Get("word"), Unicode: v.Get("unicode") != "",
 	}
-	if ro.Edit != nil && cfg.Managed.Dir != "" && access.CallerOf(r).Scope >= access.Administer {
+	if ro.Edit != nil && manages(cfg, r) {
 		p.MayMake = true
 		if all, err := ro.office.placedRoutes(); err == nil {
 			p.Seen = tagOf(all)

@@ -36,7 +36,6 @@ events: {dir: %q, rotate_every: 0s}
 stats: {dir: %q}
 managed: {dir: %q}
 networks: {file: %q}
-lists: [{name: optouts, file: %q, opt_out_from: [north, south], stop_reply: You get no more.}]
 connectors:
   - {name: web, protocol: http, direction: in, address: %q}
   - {name: north, direction: out, address: %q, system_id: pmg, password: secret, reconnect_delay: 20ms}
@@ -88,13 +87,11 @@ func TestMorning(t *testing.T) {
 	}
 	dir := t.TempDir()
 	in := func(name string) string { return filepath.Join(dir, name) }
-	for name, text := range map[string]string{"networks.csv": morningNetworks, "optouts.txt": "# nobody\n"} {
-		if err := os.WriteFile(in(name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+	if err := os.WriteFile(in("networks.csv"), []byte(morningNetworks), 0o600); err != nil {
+		t.Fatal(err)
 	}
 	file := process.WriteConfig(t, fmt.Sprintf(
-		morningConfig, passhash.New([]byte("s3cret-of-ann")), process.NewStoreDir(t), in("events"), in("stats"), in("managed"), in("networks.csv"), in("optouts.txt"),
+		morningConfig, passhash.New([]byte("s3cret-of-ann")), process.NewStoreDir(t), in("events"), in("stats"), in("managed"), in("networks.csv"),
 		testutil.FreeAddress(t), smscs["north"].Addr(), smscs["south"].Addr(),
 	))
 	p := program(t).Serve(t, file)
@@ -102,6 +99,7 @@ func TestMorning(t *testing.T) {
 	m.open("/ui/managed")
 	b.LogIn("ann", "s3cret-of-ann")
 	m.prices()
+	m.list()
 	m.customers()
 	m.routes()
 	m.pays("acme", "100")
@@ -159,6 +157,14 @@ func (m *morning) prices() {
 	}
 	m.open("/ui/configuration?pending=1")
 	m.do(press("Reload the configuration"), has("connectors[north].costs"))
+}
+
+// list makes the list of opt-outs.
+func (m *morning) list() {
+	m.open("/ui/lists")
+	m.do(chrome.Click(`//a[text()="New list"]`), chromedp.WaitVisible(`//h1[text()="New list"]`), chromedp.SendKeys(`[name=name]`, "optouts"),
+		chrome.Click(`[name="o.opt_out_from"][value=north]`), chrome.Click(`[name="o.opt_out_from"][value=south]`), chromedp.SendKeys(`[name="o.stop_reply"]`, "You get no more."),
+		press("Show what changes"), has("lists[optouts]: absent"), press("Put in force"), has("In force, as change"))
 }
 
 // customers makes the customers: the first by its fields, the others like it.
@@ -256,7 +262,7 @@ func (m *morning) looksAtMoney() {
 	m.open("/ui/whatif?try=1&month=" + time.Now().UTC().Format("2006-01"))
 	m.do(has("0 of them would have gone another way"))
 	m.open("/ui/accounts")
-	m.do(has("99.466 EUR"))
+	m.do(has("99.466 EUR"), has("0.203 EUR"))
 	m.picture("accounts")
 	m.open("/ui/statement?account=acme")
 	m.do(has("99.466"))

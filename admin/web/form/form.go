@@ -46,6 +46,7 @@ type Field struct {
 	Wrong   string // reason why the value is refused
 
 	isNumber, isBool bool
+	ofPhrases        bool   // entries may have blanks
 	standard         string // value that counts if the object does not have the option
 }
 
@@ -99,7 +100,8 @@ func New(cfg *config.Config, kind string) (f *Form, ok bool) {
 
 // newField returns the field of an option.
 func newField(e entry, o config.Option, cfg *config.Config) Field {
-	f := Field{Name: e.name, Label: e.label, Kind: Text, When: e.when, Doc: o.Doc, Facts: o.Facts(), standard: o.Default}
+	f := Field{Name: e.name, Label: e.label, Kind: Text, When: e.when, Doc: o.Doc, Facts: o.Facts(), standard: o.Default,
+		ofPhrases: e.ofPhrases}
 	if e.doc != "" {
 		f.Doc, f.Facts, o.Type = e.doc, e.facts, "number"
 	}
@@ -199,12 +201,25 @@ func (f *Field) clean(value string) string {
 		slices.Sort(all)
 		return strings.Join(all, between)
 	case Entries:
-		return strings.Join(split(value), between)
+		return strings.Join(f.split(value), between)
 	}
 	return strings.TrimSpace(value)
 }
 
-// split returns the entries of a list.
+// split returns the entries of a value of the field.
+func (f *Field) split(value string) (all []string) {
+	if !f.ofPhrases {
+		return split(value)
+	}
+	for _, one := range strings.FieldsFunc(value, func(c rune) bool { return c == ',' || c == '\r' || c == '\n' }) {
+		if one = strings.TrimSpace(one); one != "" {
+			all = append(all, one)
+		}
+	}
+	return all
+}
+
+// split returns the entries of a list, none of which has a blank.
 func split(value string) []string {
 	return strings.FieldsFunc(value, func(c rune) bool { return c == ',' || c == ' ' || c == '\r' || c == '\n' || c == '\t' })
 }
@@ -281,7 +296,7 @@ func (f *Field) option() any {
 		return nil
 	case f.Kind == Several || f.Kind == Entries:
 		var all []any
-		for _, one := range split(f.Value) {
+		for _, one := range f.split(f.Value) {
 			all = append(all, one)
 		}
 		return all

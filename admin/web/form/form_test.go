@@ -56,7 +56,7 @@ const acme = "system_id: acme\npassword: x\nrate: 50\nblock: [b, a]\nsenders: s\
 // Each field has the sentence and the facts of pmg config describe.
 func TestDescribed(t *testing.T) {
 	t.Parallel()
-	for _, kind := range []string{managed.Accounts, managed.Routes} {
+	for _, kind := range []string{managed.Accounts, managed.Routes, managed.Lists} {
 		f, ok := New(config.Default(), kind)
 		if !ok {
 			t.Fatal(kind)
@@ -72,8 +72,8 @@ func TestDescribed(t *testing.T) {
 			}
 		})
 	}
-	if _, ok := New(config.Default(), managed.Lists); ok {
-		t.Error("lists have a form")
+	if _, ok := New(config.Default(), managed.Prices); ok {
+		t.Error("prices have a form")
 	}
 }
 

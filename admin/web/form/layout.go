@@ -10,6 +10,7 @@ import (
 type entry struct {
 	name, label, when string
 	secret            bool
+	ofPhrases         bool                        // entries of a list may have blanks
 	picks             func(*config.Config) []Pick // names that can be chosen; nil: any text
 	none              string                      // text of no name, if only one can be chosen
 
@@ -32,6 +33,8 @@ func layout(kind string) []part {
 		return accountLayout()
 	case managed.Routes:
 		return routeLayout()
+	case managed.Lists:
+		return listLayout()
 	}
 	return nil
 }
@@ -96,6 +99,19 @@ func routeLayout() []part {
 				{name: "account", label: "Account", isName: true},
 				{name: "weight", label: "Weight"},
 			}},
+		}},
+	}
+}
+
+func listLayout() []part {
+	return []part{
+		{"Opt-outs by message", []entry{
+			{name: "opt_out_from", label: "Connectors whose mobiles change it", picks: connectors(false)},
+			{name: "opt_out_to", label: "Numbers that they write to"},
+			{name: "stop", label: "Words that add", ofPhrases: true},
+			{name: "start", label: "Words that remove", ofPhrases: true},
+			{name: "stop_reply", label: "Answer to one that is added"},
+			{name: "start_reply", label: "Answer to one that is removed"},
 		}},
 	}
 }
