@@ -89,7 +89,7 @@ func TestStoryMoney(t *testing.T) {
 		{"shop", story.Story{Waits: &operate.StoredMessage{Price: "0.09 EUR"}}, StoryMoney{Price: "0.09", Currency: "EUR"}},
 		{"shop", story.Story{Waits: &operate.StoredMessage{}}, StoryMoney{}},
 	} {
-		got := moneyOf(&c.one, c.account, cfg)
+		got := storyMoneyOf(&c.one, c.account, cfg)
 		if c.want == (StoryMoney{}) != (got == nil) || got != nil && *got != c.want {
 			t.Errorf("%+v: %+v, not %+v", c.one, got, c.want)
 		}

@@ -113,7 +113,7 @@ func (s *Server) Message(r *http.Request, id string) (*Story, error) {
 		Plugin: one.Plugin, Verdict: one.Verdict, Tags: one.Tags, Network: one.Network,
 		Cut: s.searcher.cutOf(found), Texts: texts, InMemory: !s.view.gateway.Keeper.Durable(),
 	}
-	m.Money = moneyOf(one, m.Account, s.view.gateway.Node.Config())
+	m.Money = storyMoneyOf(one, m.Account, s.view.gateway.Node.Config())
 	m.Attempts = s.view.gateway.Webhooks.Attempts(webhooks.Filter{ID: one.ID, Limit: mostFollowed, Replies: texts})
 	if m.Receipts = receiptsOf(ctx, s.view.gateway.Operate, number, m.Account); ctx.Err() != nil {
 		m.Cut = cmp.Or(m.Cut, tooLate(found.From))
@@ -129,8 +129,8 @@ func (s *Server) Message(r *http.Request, id string) (*Story, error) {
 	return m, nil
 }
 
-// moneyOf returns what a message costs, nil if nothing is known.
-func moneyOf(one *story.Story, account string, cfg *config.Config) *StoryMoney {
+// storyMoneyOf returns what a message costs, nil if nothing is known.
+func storyMoneyOf(one *story.Story, account string, cfg *config.Config) *StoryMoney {
 	text := func(amount sms.Money) string {
 		if amount == 0 {
 			return ""

@@ -109,7 +109,7 @@ func checkRows(d *decoder, path, object, name string) {
 	}
 	err := readable(name)
 	if file, _, _ := place(d, path); file != d.file && errors.Is(err, os.ErrNotExist) {
-		d.problem(path, "names %s, which does not exist: PUT /%s/rows first", name, object)
+		d.problem(path, "must have rows, in %s: PUT /%s/rows first", filepath.Base(name), object)
 	} else if err != nil {
 		d.problem(path, "%v", err)
 	}

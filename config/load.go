@@ -120,7 +120,7 @@ func findLines(d *decoder, c *Config) {
 	c.found.defined = map[string]string{}
 	define := func(kind string, i int, name string) {
 		if path := fmt.Sprintf("%s[%d]", kind, i); i < d.managed[kind].first || len(d.managed[kind].files) == 0 {
-			c.found.defined[kind+"/"+name] = d.file + " " + where(d, path)
+			c.found.defined[kind+"/"+name] = filepath.Base(d.file) + " " + where(d, path)
 		}
 	}
 	for i := range c.Accounts {
@@ -135,7 +135,7 @@ func findLines(d *decoder, c *Config) {
 }
 
 // Defined returns the place where the file defines an object that a managed file could define, such as an
-// account. It returns "" if the file does not.
+// account: its name without the directory, and the line. It returns "" if the file does not.
 func (c *Config) Defined(kind, name string) string { return c.found.defined[kind+"/"+name] }
 
 func sortByLine(ps []document.Problem) {

@@ -100,7 +100,7 @@ func TestManagedProblems(t *testing.T) {
 		`managed/routes/first.yaml:1:8: order must be a number from 0 to 1000000, not "x"`,
 		`managed/routes/first.yaml:2:10: account names no account: "nobody"`,
 		`pmg.yaml:8:10: routes[line 8].to[0] names no connector: "nowhere"`,
-		"managed/lists/bad.txt, which does not exist",
+		"file must have rows, in bad.txt: PUT /lists/bad/rows first",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("lacks %q:\n%s", want, got)

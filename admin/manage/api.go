@@ -14,6 +14,7 @@ import (
 	"pmg/admin"
 	"pmg/admin/access"
 	"pmg/config"
+	"pmg/config/document"
 	"pmg/config/managed"
 	"pmg/config/managed/editor"
 )
@@ -133,26 +134,37 @@ type field struct {
 
 // refused answers a request with the reason of the refusal.
 func (a *api) refused(w http.ResponseWriter, err error) {
-	p := problem{Type: "about:blank", Status: http.StatusInternalServerError, Detail: err.Error()}
+	p := problem{Type: "about:blank", Status: http.StatusInternalServerError}
 	var r *editor.Refusal
 	if errors.As(err, &r) {
-		p.Status, p.Detail = r.Status, r.Text
-		local := strings.NewReplacer(a.config().Managed.Dir+"/", "") // callers know only the file names
-		for _, one := range r.Problems {
-			file := local.Replace(one.File)
-			if filepath.IsAbs(file) {
-				file = filepath.Base(file)
-			}
-			p.Problems = append(p.Problems, field{one.Path, local.Replace(one.Message), file, one.Line})
-		}
-		if r.Tag != "" {
-			w.Header().Set("ETag", quoted(r.Tag))
-		}
+		p.Status = r.Status
+	} else {
+		r = &editor.Refusal{Text: err.Error()}
+	}
+	local := a.withoutDirs(r.Problems)
+	p.Detail = local.Replace(r.Text)
+	for _, one := range r.Problems {
+		p.Problems = append(p.Problems, field{one.Path, local.Replace(one.Message), local.Replace(one.File), one.Line})
+	}
+	if r.Tag != "" {
+		w.Header().Set("ETag", quoted(r.Tag))
 	}
 	p.Title = http.StatusText(p.Status)
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.WriteHeader(p.Status)
 	_ = json.NewEncoder(w).Encode(p)
+}
+
+// withoutDirs removes the directories of managed.dir and of the files with problems from texts: callers know only names, and a
+// directory of the gateway's machine is not for them.
+func (a *api) withoutDirs(problems document.Problems) *strings.Replacer {
+	pairs := []string{a.config().Managed.Dir + "/", ""}
+	for _, one := range problems {
+		if dir := filepath.Dir(one.File); filepath.IsAbs(dir) && dir != "/" {
+			pairs = append(pairs, dir+"/", "")
+		}
+	}
+	return strings.NewReplacer(pairs...)
 }
 
 func answer(w http.ResponseWriter, status int, v any) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -146,6 +147,9 @@ func (r *rig) askAs(who, request, body string, want int, texts ...string) (answe
 	if err != nil || a.StatusCode != want {
 		r.t.Errorf("%s: %s, %v, not %d: %s", request, a.Status, err, want, b)
 	}
+	if strings.Contains(string(b), filepath.Dir(r.file)) {
+		r.t.Errorf("%s: the answer has a directory of the machine: %s", request, b)
+	}
 	c, err := apicheck.Read(openapi)
 	if err != nil {
 		r.t.Fatal(err)
@@ -247,8 +251,8 @@ func TestRefused(t *testing.T) {
 		{"PUT /routes/r", `{"to": "main", "destination_file": "/etc/passwd"}`, 422, "names a file of the gateway's machine"},
 		{"PUT /routes/r", `{"to": "nowhere", "order": "first"}`, 422, `"option":"order"`},
 		{"PUT /lists/l", `{"file": "/etc/passwd"}`, 422, "the gateway chooses the file"},
-		{"PUT /lists/l", `{}`, 422, `"detail":"names lists/l.txt, which does not exist: PUT /lists/l/rows first","file":"lists/l.yaml"`},
-		{"PUT /prices/p", `{"currency": "EUR"}`, 422, `"detail":"names prices/p.csv, which does not exist: PUT /prices/p/rows first","file":"prices/p.yaml"`},
+		{"PUT /lists/l", `{}`, 422, `"detail":"must have rows, in l.txt: PUT /lists/l/rows first","file":"lists/l.yaml"`},
+		{"PUT /prices/p", `{"currency": "EUR"}`, 422, `"detail":"must have rows, in p.csv: PUT /prices/p/rows first","file":"prices/p.yaml"`},
 		{"PUT /accounts/acme", `{"password": `, 400, "cannot read the options as JSON"},
 		{"PUT /accounts/acme", `{} {}`, 400, "more behind the object"},
 		{"PUT /accounts/acme", `null`, 400, "no object"},
@@ -271,6 +275,8 @@ func TestRefused(t *testing.T) {
 	r.ask("GET /accounts/main", "", 200, `"system_id":"main"`, `"password":"***"`)
 	r.ask("GET /accounts", "", 200, `{"accounts":[{"name":"main","defined":`)
 	r.ask("GET /changes", "", 200, `{"changes":[]}`)
+	r.fail = fmt.Errorf("cannot open %s: it is damaged", filepath.Join(r.g.Node.Config().Managed.Dir, "lists/l.txt"))
+	r.ask("PUT /accounts/acme", `{"password": "x"}`, 500, "which stays unchanged: cannot open lists/l.txt: it is damaged")
 	r.fail = errors.New("it cannot listen")
 	r.ask("PUT /accounts/acme", `{"password": "x"}`, 500, "which stays unchanged: it cannot listen")
 	if r.read(acme) != "" {

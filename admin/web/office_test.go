@@ -2,6 +2,7 @@ package web
 
 import (
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -25,7 +26,8 @@ func lookAt(t *testing.T, b *chrome.Browser, name string) {
 	}
 	for _, width := range []int64{390, 1280} {
 		var beyond bool
-		run(chromedp.EmulateViewport(width, 900), chromedp.Evaluate(`document.documentElement.scrollWidth > innerWidth`, &beyond))
+		run(chromedp.EmulateViewport(width, 900), chromedp.Poll(fmt.Sprintf(`innerWidth === %d`, width), nil), // the page may still have the width before
+			chromedp.Evaluate(`document.documentElement.scrollWidth > innerWidth`, &beyond))
 		if beyond {
 			t.Errorf("%s: wider than %d px", name, width)
 		}

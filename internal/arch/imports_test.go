@@ -168,7 +168,7 @@ func table() []row {
 		{"admin/history", "connector"},
 		{"admin/problems", "internal/figuretext sms"},
 		{"admin", "admin/access admin/history admin/problems cluster/report config connector connector/streams events/statement events/stats gateway gateway/credit gateway/hooks gateway/lists gateway/operate gateway/privacy gateway/receipts gateway/request gateway/webhooks internal/figuretext internal/handshakes internal/httpfault internal/logfile internal/smstext internal/sock internal/timetext internal/tlsfiles internal/turns pdulog pdulog/story plugin protocols sms sms/number sms/numbers sms/rewrite stages/flow store"},
-		{"admin/manage", "admin admin/access config config/managed config/managed/editor"},
+		{"admin/manage", "admin admin/access config config/document config/managed config/managed/editor"},
 		{"admin/oidc", "config internal/httpcall internal/turns"},
 		{"admin/web/form", "config config/document config/managed config/managed/editor protocols"},
 		{"admin/web", "admin admin/access admin/history admin/manage admin/oidc admin/web/form cluster/report config config/document config/managed config/managed/editor connector events/statement events/stats gateway/operate gateway/privacy gateway/webhooks internal/browser internal/figuretext internal/httpfault internal/sheet internal/textfile pdulog protocols sms sms/prices"},

@@ -123,8 +123,8 @@ const clicking = `(selector => {
 	return true;
 })(%q)`
 
-// Click clicks a visible element. The element is found and clicked in one step of the page, because a page that is still loading, or
-// that has new contents meanwhile, would move or replace it. Wait for its effect before you click what this page has as well.
+// Click clicks a visible element. The element is found and clicked in one step of the page, because a page that is still loading,
+// or that has new contents meanwhile, would move or replace it. Wait for its effect before you click what this page has as well.
 func Click(selector string) chromedp.Action {
 	return chromedp.ActionFunc(func(ctx context.Context) error {
 		for {
