@@ -24,8 +24,10 @@ import (
 // newName is the name of the pages with the forms for new objects.
 const newName = "new/{name}"
 
-// newKinds are the kinds of the forms for new objects, by the end of the path.
-var newKinds = map[string]string{"customer": managed.Accounts, "route": managed.Routes, "list": managed.Lists}
+// newKinds are the kinds of the forms for new objects, with their groups in the menu, by the end of the path.
+var newKinds = map[string]struct{ kind, group string }{
+	"customer": {managed.Accounts, "Accounts"}, "route": {managed.Routes, "Connections"}, "list": {managed.Lists, "Messages"},
+}
 
 // An entryForm is the form for an object of managed.dir that has one: an account, a route or a list.
 type entryForm struct {
@@ -62,6 +64,7 @@ func (f *entryForm) word() string { return strings.TrimSuffix(f.Kind, "s") }
 type newPage struct {
 	Entry *entryForm
 	Dir   string // "": there are no managed files
+	group string // group of the menu
 	preview
 }
 
@@ -70,17 +73,18 @@ func (*newPage) IsStill() bool { return true }
 
 // newPage shows the form for a new object, which begins with the options of the object ?like=.
 func (o *office) newPage(r *http.Request) any {
-	kind, ok := newKinds[r.PathValue("name")]
+	one, ok := newKinds[r.PathValue("name")]
 	if !ok {
 		return nil
 	}
+	kind := one.kind
 	cfg := o.site.server.Gateway().Node.Config()
 	f := &entryForm{
 		Kind: kind, IsNew: true, Like: r.FormValue("like"), base: editor.Options{},
 		Writes: access.CallerOf(r).Scope >= access.Administer,
 	}
 	f.Form, _ = form.New(cfg, kind)
-	p := &newPage{Entry: f, Dir: cfg.Managed.Dir}
+	p := &newPage{Entry: f, Dir: cfg.Managed.Dir, group: one.group}
 	if f.Like != "" && p.Dir != "" {
 		options, err := o.optionsOf(kind, f.Like)
 		if err != nil || options == nil {

@@ -78,7 +78,7 @@ func TestRoutes(t *testing.T) {
 		return html.UnescapeString(text)
 	}
 	made := fill(t, c, base+"/ui/new/route").set("name", "sweden", "o.destination", "46, 47")
-	made.send("compare", "Nothing has changed: see the fields below", `<strong class="bad" role="alert">must have to`)
+	made.send("compare", `<a href="/ui/connectors" aria-current="page">Connections</a>`, "Nothing has changed: see the fields below", `<strong class="bad" role="alert">must have to`)
 	made.set("o.to.connector", "", "o.to.account", "nobody").send("compare", "names no account")
 	made.set("o.to.account", "fixed", "try.to", "+46701", "try.account", "fixed").send(
 		"compare", "routes[sweden]: absent -> {destination: [\"46\", \"47\"], to: account fixed}", "The message with the change", "2 routes, fixed to +46701", "The message as it is", "1 routes, fixed to +46701",

@@ -115,8 +115,12 @@ func (v *view) May(act string) bool {
 
 // view returns the argument of a page's template.
 func (s *site) view(p *page, r *http.Request) *view {
+	model, of := p.model(r), p.Page
+	if m, ok := model.(*newPage); ok {
+		of.Group = m.group
+	}
 	v := &view{
-		Frame: s.Frame(&p.Page, s.menu), Back: r.URL.EscapedPath(), Caller: access.CallerOf(r), Model: p.model(r),
+		Frame: s.Frame(&of, s.menu), Back: r.URL.EscapedPath(), Caller: access.CallerOf(r), Model: model,
 		cells: map[string]string{},
 	}
 	v.Title = strings.TrimSpace(p.Title + " " + r.PathValue("name"))

@@ -191,7 +191,9 @@ func (m *morning) routes() {
 	m.do(chrome.Click(`//a[text()="New route"]`), chromedp.WaitVisible(`//h1[text()="New route"]`), chromedp.SendKeys(`[name=name]`, "all"),
 		set("o.policy", "cost"), set("o.to.connector", "north"))
 	m.do(chromedp.Evaluate(`document.querySelectorAll('[name="o.to.connector"]')[1].value = "south"`, nil), set("try.to", "+46701000000"), set("try.account", "acme"),
-		press("Show what changes"), has("routes[all]: absent"), chromedp.WaitVisible(`//pre[contains(text(), "south")]`), press("Put in force"), has("In force, as change"))
+		press("Show what changes"), has("routes[all]: absent"), chromedp.WaitVisible(`//pre[contains(text(), "south")]`))
+	m.picture("new-route")
+	m.do(press("Put in force"), has("In force, as change"))
 }
 
 // pays enters a payment.
@@ -261,6 +263,7 @@ func (m *morning) looksAtMoney() {
 	m.picture("margins")
 	m.open("/ui/whatif?try=1&month=" + time.Now().UTC().Format("2006-01"))
 	m.do(has("0 of them would have gone another way"))
+	m.picture("whatif")
 	m.open("/ui/accounts")
 	m.do(has("99.466 EUR"), has("0.203 EUR"))
 	m.picture("accounts")
