@@ -39,7 +39,7 @@ type Question struct {
 func (q *Question) During(days *stats.Days, now time.Time) error {
 	if len(q.Dirs) == 0 {
 		if q.Config.Events.Dir == "" {
-			return errors.New("the configuration has no events.dir")
+			return errors.New("the configuration has no events.dir: name a directory of events")
 		}
 		q.Dirs = []string{q.Config.Events.Dir}
 	}
