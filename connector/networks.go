@@ -92,18 +92,18 @@ func (b *ByNetwork) Ended(n sms.Network, delivered bool, delay int64) {
 	c.share.Store(before + (share-before)/min(c.delivered.Load()+c.undelivered.Load(), latestEnds))
 }
 
-// Quality returns how many of a thousand recent messages to a network were delivered. It returns
-// MostQuality while too few messages have ended.
-func (b *ByNetwork) Quality(n sms.Network) int {
+// Quality returns how many of a thousand recent messages to a network were delivered. While too few messages have ended it is
+// not known, and MostQuality.
+func (b *ByNetwork) Quality(n sms.Network) (quality int, known bool) {
 	all := b.counts.Load()
 	if all == nil {
-		return MostQuality
+		return MostQuality, false
 	}
 	c := (*all)[n]
 	if c == nil || c.delivered.Load()+c.undelivered.Load() < fewestEnds {
-		return MostQuality
+		return MostQuality, false
 	}
-	return int(c.share.Load() * MostQuality / wholeShare)
+	return int(c.share.Load() * MostQuality / wholeShare), true
 }
 
 // Counts returns the counts of all networks, sorted by network.

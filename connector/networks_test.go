@@ -52,7 +52,8 @@ func TestQuality(t *testing.T) {
 		for i := range times {
 			b.Ended(n, i%every == 0, 1)
 		}
-		return b.Quality(n)
+		q, _ := b.Quality(n)
+		return q
 	}
 	if q := ends(fewestEnds-1, 2); q != MostQuality {
 		t.Errorf("after few ends %d", q)
@@ -66,7 +67,10 @@ func TestQuality(t *testing.T) {
 	if q := ends(2000, 4); q < 220 || q > 280 {
 		t.Errorf("a quarter of the latest: %d", q)
 	}
-	if q := b.Quality(other); q != MostQuality {
+	if _, known := b.Quality(n); !known {
+		t.Error("it is not known")
+	}
+	if q, known := b.Quality(other); q != MostQuality || known {
 		t.Errorf("another network: %d", q)
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"pmg/cmd/pmg/ask"
 	"pmg/cmd/pmg/explain"
 	"pmg/config"
+	"pmg/connector"
+	"pmg/sms"
 )
 
 func newExplainCommand() *cobra.Command {
@@ -64,9 +66,15 @@ as a line of the pdu log; of several recipients the first is explained.`,
 	return cmd
 }
 
-// explainMessage answers a question of the operators' pages.
-func explainMessage(c *config.Config, q web.Question) (string, error) {
-	return explain.Ask(
-		c, newDriver, explain.Question{Account: q.Account, Connector: q.Connector, From: q.From, To: q.To, Text: q.Text},
-	)
+// explain answers a question of the operators' pages, with what the gateway knows of the quality of targets.
+func (s *server) explain(c *config.Config, q web.Question) (string, error) {
+	return explain.Ask(c, newDriver, explain.Question{
+		Account: q.Account, Connector: q.Connector, From: q.From, To: q.To, Text: q.Text,
+		Quality: func(name string, n sms.Network) (int, bool) {
+			if one := s.gateway.Table.Connector(name); one != nil {
+				return one.Stats.Networks.Quality(n)
+			}
+			return connector.MostQuality, false
+		},
+	})
 }

@@ -14,7 +14,8 @@ func (t target) quality(n sms.Network) int {
 	if t.lane == nil {
 		return connector.MostQuality
 	}
-	return t.lane.Home().Stats.Networks.Quality(n)
+	quality, _ := t.lane.Home().Stats.Networks.Quality(n)
+	return quality
 }
 
 // cost returns what the target's SMSC charges for a message, at a time of the wall clock; noCost if that is not known.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"pmg/config"
+	"pmg/connector"
 	"pmg/sms"
 	"pmg/sms/rewrite"
 )
@@ -47,6 +48,8 @@ type way struct {
 	or      bool   // another connector of the target of the way before
 	name    string // name of the target, or of the other connector
 	cost    *cost  // what the target costs; nil: the policy of the route is another
+	quality int    // how many of a thousand recent messages to the network the target has delivered
+	known   bool   // quality is known, and the policy of the route looks at it
 	back    bool   // the message came from this connector, so that it cannot leave by it
 	text    string // lines about the message as it leaves
 	refusal        // reason why the message is refused if the route chooses the target
@@ -78,12 +81,26 @@ func (c *cost) compare(other *cost) int {
 	return cmp.Compare(c.amount, other.amount)
 }
 
-// sortWays brings the ways of a route with policy cost into the order in which the policy takes them. Of targets with the same
-// cost the first one of the route comes first.
+// sortWays brings the ways of a route into the order in which policies by cost and by quality take them. Of equal targets the
+// first one of the route comes first.
 func (a *answer) sortWays() {
-	if a.route != nil && a.route.policy == config.Cost {
+	if a.route == nil {
+		return
+	}
+	switch least := a.route.least * connector.MostQuality / 100; a.route.policy {
+	case config.Cost:
 		slices.SortStableFunc(a.ways, func(a, b way) int {
+			if good, other := a.quality >= least, b.quality >= least; good != other {
+				if good {
+					return -1
+				}
+				return 1
+			}
 			return cmp.Or(a.cost.compare(b.cost), cmp.Compare(a.target, b.target))
+		})
+	case config.Quality:
+		slices.SortStableFunc(a.ways, func(a, b way) int {
+			return cmp.Or(cmp.Compare(b.quality, a.quality), cmp.Compare(a.target, b.target))
 		})
 	}
 }
@@ -183,6 +200,9 @@ func (w *way) write(b *strings.Builder, number int) {
 	}
 	if b.WriteString(w.name); w.cost != nil {
 		b.WriteString(", " + w.cost.String())
+	}
+	if w.known {
+		fmt.Fprintf(b, ", delivers %d.%d %%", w.quality/10, w.quality%10)
 	}
 	switch {
 	case w.back:

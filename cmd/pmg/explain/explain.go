@@ -10,6 +10,7 @@ import (
 
 	"pmg/config"
 	"pmg/protocols"
+	"pmg/sms"
 	"pmg/sms/rewrite"
 )
 
@@ -21,8 +22,12 @@ type Question struct {
 	Text      string        // "": the answer does not include the text
 	DeliverIn time.Duration // time until the message's delivery time
 	Validity  time.Duration // validity that the sender gives the message; 0: none
+	Quality   Quality       // nil: there is no gateway that knows it
 	PDU       string        // PDU with the message, as in the pdu log; "": the fields above are the whole message
 }
+
+// Quality returns how many of a thousand recent messages to a network a connector has delivered, and whether that is known.
+type Quality func(connector string, n sms.Network) (thousandths int, known bool)
 
 // Drivers makes the driver of a protocol.
 type Drivers func(protocol string, c *config.Config) (protocols.Driver, error)

@@ -9,10 +9,12 @@ import (
 	"time"
 
 	"pmg/config"
+	"pmg/connector"
 	"pmg/internal/testkit/testutil"
 	"pmg/protocols"
 	"pmg/protocols/smpp"
 	"pmg/protocols/ucp"
+	"pmg/sms"
 )
 
 func load(t *testing.T, more string) *config.Config {
@@ -208,6 +210,58 @@ routes: [{policy: cost, least_delivered: 85, to: [dear, {account: free}, unknown
 		a, err := Ask(c, newDriver, Question{Account: q.account, From: "1", To: q.to, Text: q.text})
 		if err != nil || strings.Count(a, q.want) != 1 || strings.Contains(a, "pays") != (q.account == "acme" && q.to[2] == '6') {
 			t.Errorf("%+v: %v\n%s", q, err, a)
+		}
+	}
+}
+
+// What targets have delivered of late is shown where a gateway knows it: a target that delivers too little comes behind dearer ones, and
+// policy quality takes the best.
+func TestQualityOfTargets(t *testing.T) {
+	t.Parallel()
+	const file = `
+accounts: [{system_id: acme, password: x}]
+networks: {file: DIR/networks}
+prices: [{name: dear, currency: EUR, file: DIR/dear}, {name: cheap, currency: EUR, file: DIR/cheap}]
+connectors:
+  - {name: clients, direction: in, address: ":1"}
+  - {name: dear, direction: out, address: "a:1", system_id: x, costs: dear}
+  - {name: cheap, direction: out, address: "a:3", system_id: x, costs: cheap}
+  - {name: fresh, direction: out, address: "a:4", system_id: x, costs: dear}
+routes: [{POLICY, to: [dear, cheap, fresh]}]
+`
+	dir := t.TempDir()
+	for name, text := range map[string]string{"dear": "*,0.04\n", "cheap": "*,0.02\n", "networks": "4670,24001\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	quality := func(name string, n sms.Network) (int, bool) {
+		if n.String() != "24001" {
+			t.Errorf("asked about network %s", n)
+		}
+		q, known := map[string]int{"dear": 914, "cheap": 620}[name]
+		if !known {
+			return connector.MostQuality, false
+		}
+		return q, true
+	}
+	for policy, want := range map[string]string{
+		"policy: cost":                      "cheap, cost 0.02 EUR, delivers 62.0 %|dear, cost 0.04 EUR, delivers 91.4 %|fresh, cost 0.04 EUR",
+		"policy: cost, least_delivered: 85": "dear, cost 0.04 EUR, delivers 91.4 %|fresh, cost 0.04 EUR|cheap, cost 0.02 EUR, delivers 62.0 %",
+		"policy: quality":                   "fresh|dear, delivers 91.4 %|cheap, delivers 62.0 %",
+		"policy: failover":                  "dear|cheap|fresh",
+	} {
+		c := parse(t, strings.NewReplacer("DIR", dir, "POLICY", policy).Replace(file))
+		a, err := Ask(c, newDriver, Question{From: "1", To: "+46700000001", Text: "hi", Quality: quality})
+		var got []string
+		for line := range strings.Lines(a) {
+			if _, rest, ok := strings.Cut(line, ". connector "); ok {
+				name, _, _ := strings.Cut(rest, ": ")
+				got = append(got, name)
+			}
+		}
+		if err != nil || strings.Join(got, "|") != want {
+			t.Errorf("%s: %v\n%s\nnot %s\n%s", policy, err, strings.Join(got, "|"), want, a)
 		}
 	}
 }

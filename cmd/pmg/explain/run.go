@@ -387,6 +387,7 @@ func (r *run) leave(m *sms.Message, refused refusal) {
 		if r.answer.route.policy == config.Cost {
 			w.cost = r.cost(m)
 		}
+		w.quality, w.known = r.quality(m)
 		if !w.back && w.refused == "" {
 			w.text = r.sent(m, r.link(to, account))
 		}
@@ -419,6 +420,15 @@ func (r *run) cost(m *sms.Message) *cost {
 		_, c.currency = r.config.Currencies("", lane.Home().Name)
 	}
 	return c
+}
+
+// quality returns the quality of this run's target, and whether it is known and the policy of the route looks at it.
+func (r *run) quality(m *sms.Message) (quality int, known bool) {
+	of := r.question.Quality
+	if of == nil || r.way.Lane.ToClient() || r.answer.route.policy != config.Cost && r.answer.route.policy != config.Quality {
+		return connector.MostQuality, false
+	}
+	return of(r.way.Lane.Home().Name, m.Network)
 }
 
 // receivers returns a name for the sessions or the webhook that an account gets its messages by on a connector.
