@@ -261,8 +261,7 @@ func quoteValue(s string) string {
 func (w *template) comment(f reflect.StructField, depth int) {
 	o := optionOf(f, "")
 	if w.only != nil {
-		sentence, _, _ := strings.Cut(o.Doc, ". ")
-		w.Comment(depth, 130, strings.TrimSuffix(sentence, ".")+".")
+		w.Comment(depth, 130, o.Sentence())
 		return
 	}
 	if !strings.Contains(o.Type, "section") {

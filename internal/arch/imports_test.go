@@ -178,7 +178,7 @@ func table() []row {
 		{"cmd/pmg/explain", "config connector gateway gateway/intake gateway/leave gateway/route internal/smstext protocols protocols/httpsms sms sms/charset sms/fit sms/number sms/rewrite sms/userdata"},
 		{"cmd/pmg/customers", "admin config events events/stats events/statement gateway/credit internal/console internal/figuretext internal/passhash internal/textfile internal/token sms sms/networks sms/number sms/prices sms/rewrite"},
 		{"cmd/pmg/ask", "config internal/console internal/httpcall internal/tlsfiles protocols/httpsms"},
-		{"cmd/pmg/help", ""},
+		{"cmd/pmg/help", "internal/nearest"},
 		{"cmd/pmg/check", "admin cmd/pmg/ask config gateway/hooks internal/console internal/figuretext internal/nearest internal/sheet internal/textfile plugin sms sms/networks sms/number sms/numbers"},
 		{"cmd/pmg/history", "admin cmd/pmg/ask config config/document config/managed config/managed/editor internal/console"},
 		{"cmd/pmg/whatif", "cmd/pmg/ask config connector events events/statement events/stats gateway gateway/intake internal/console internal/figuretext protocols sms sms/rewrite"},
