@@ -190,20 +190,22 @@ func each(t reflect.Type, visit func(reflect.StructField)) {
 	}
 }
 
+// mustParseStarter parses a starter file, which must have no warning.
+func mustParseStarter(t *testing.T, text string) *Config {
+	t.Helper()
+	c, warnings, err := Parse([]byte(text), Options{Protocols: []string{"smpp", "http"}})
+	if err != nil || len(warnings) > 0 {
+		t.Fatal(err, warnings)
+	}
+	return c
+}
+
 // The starter file loads, sets nothing but its examples, and means the same with every
 // commented option enabled.
 func TestTemplate(t *testing.T) {
 	t.Parallel()
-	mustParse := func(t *testing.T, text string) *Config {
-		t.Helper()
-		c, warnings, err := Parse([]byte(text), Options{Protocols: []string{"smpp", "http"}})
-		if err != nil || len(warnings) > 0 {
-			t.Fatal(err, warnings)
-		}
-		return c
-	}
-	asItIs := mustParse(t, Template())
-	all := mustParse(t, regexp.MustCompile(`(?m)^( *)#([a-z])`).ReplaceAllString(Template(), "$1$2"))
+	asItIs := mustParseStarter(t, Template())
+	all := mustParseStarter(t, regexp.MustCompile(`(?m)^( *)#([a-z])`).ReplaceAllString(Template(), "$1$2"))
 	if !reflect.DeepEqual(asItIs, all) {
 		t.Errorf("with every option switched on the starter file is\n%s\nnot\n%s", Show(all), Show(asItIs))
 	}
@@ -219,6 +221,30 @@ func TestTemplate(t *testing.T) {
 		}
 		if key := o.Path[strings.LastIndex(o.Path, ".")+1:]; !strings.Contains(Template(), key+":") && !strings.Contains(o.Path, ".to[]") && !strings.Contains(o.Path, ".rewrite[]") && !strings.Contains(o.Path, "tlvs[]") && !strings.Contains(o.Path, "receipt_states[]") && !strings.Contains(o.Path, ".keys[]") && !strings.Contains(o.Path, ".flood[]") && !strings.HasPrefix(o.Path, "lists[]") && !strings.HasPrefix(o.Path, "prices[]") && !strings.HasPrefix(o.Path, "plugins[]") && !strings.HasPrefix(o.Path, "hooks[]") {
 			t.Errorf("the starter file has no %s", o.Path)
+		}
+	}
+}
+
+// The short starter file means the same as the long one, also with every commented option enabled, and has the options of the first
+// month in at most 80 lines.
+func TestShortTemplate(t *testing.T) {
+	t.Parallel()
+	short := ShortTemplate()
+	enabled := regexp.MustCompile(`(?m)^( *)#([a-z])`).ReplaceAllString(short, "$1$2")
+	want := Show(mustParseStarter(t, Template()))
+	for _, text := range []string{short, enabled} {
+		if got := Show(mustParseStarter(t, text)); got != want {
+			t.Errorf("%s\nis\n%s\nnot\n%s", text, got, want)
+		}
+	}
+	if n := strings.Count(short, "\n"); n > 80 {
+		t.Errorf("%d lines", n)
+	}
+	for path := range firstMonth {
+		section, key, _ := strings.Cut(path, ".")
+		_, rest, _ := strings.Cut(short, "\n"+section+":\n")
+		if rest, _, _ = strings.Cut(rest, "\n\n"); key != "" && !strings.Contains(rest, "#"+key+":") || key == "" && !strings.Contains(short, section+":\n") {
+			t.Errorf("%s is missing", path)
 		}
 	}
 }

@@ -109,6 +109,12 @@ func (o Option) Facts() string {
 	return strings.Join(facts, "; ")
 }
 
+// Sentence returns the first sentence of what the option does.
+func (o Option) Sentence() string {
+	sentence, _, _ := strings.Cut(o.Doc, ". ")
+	return strings.TrimSuffix(sentence, ".") + "."
+}
+
 // reload returns the action that puts a change of the option in force.
 func (o Option) reload() string {
 	switch {

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"strings"
@@ -130,17 +131,42 @@ const templateHead = `# PMG configuration. Options behind a # show their default
 # Any value may be "${ENV:NAME}" or "${FILE:/path}": keep passwords in those.
 `
 
-// A template writes the starter file.
-type template struct{ document.Writer }
+// firstMonth are the options that the short starter file explains besides those that it sets, each with the name of the
+// entry that shows it, or "" outside lists.
+var firstMonth = map[string]string{
+	"admin.tokens": "", "lists": "",
+	"accounts.rate": "load", "accounts.webhook": "load", "accounts.webhook_key": "load", "accounts.block": "load",
+	"connectors.bind": "operator", "connectors.rate": "operator", "connectors.retry": "operator", "connectors.tls": "operator",
+	"connectors.window": "operator", "connectors.long_messages": "operator", "routes.destination": "operator",
+}
+
+const shortHead = `# The first options of PMG, each with the first sentence about it (docs/first-month.md). Those behind a # show their defaults.
+# "pmg config check" lists the problems of a file, "pmg config describe OPTION" explains one, "pmg reload" puts a change in force.
+# Any value may be "${ENV:NAME}" or "${FILE:/path}": keep passwords in those.
+`
+
+// A template writes the starter file: all options, or only those that it sets and those of the map.
+type template struct {
+	document.Writer
+	only map[string]string // nil: all
+}
 
 // Template returns the starter file: every option with its documentation, and lists
 // that work without changes.
-func Template() string {
-	var w template
-	for line := range strings.Lines(templateHead) {
+func Template() string { return starterFile(templateHead, nil) }
+
+// ShortTemplate returns the starter file with the options that it sets and those of the first month alone.
+func ShortTemplate() string { return starterFile(shortHead, firstMonth) }
+
+func starterFile(head string, only map[string]string) string {
+	w := template{only: only}
+	for line := range strings.Lines(head) {
 		w.Line(0, strings.TrimSpace(line))
 	}
 	for f := range option.All(reflect.TypeFor[Config]()) {
+		if !w.shows(option.Key(f)) {
+			continue
+		}
 		w.Line(0, "")
 		w.comment(f, 0)
 		switch {
@@ -149,8 +175,12 @@ func Template() string {
 		case f.Type.Kind() == reflect.Struct:
 			w.Section(0, option.Key(f))
 			for o := range option.All(f.Type) {
+				path := option.Join(option.Key(f), option.Key(o))
+				if !w.shows(path) {
+					continue
+				}
 				w.comment(o, 1)
-				if value := starters[option.Join(option.Key(f), option.Key(o))]; value != "" {
+				if value := starters[path]; value != "" {
 					w.Option(1, option.Key(o), quoteValue(value))
 				} else {
 					w.commented(o, "", 1)
@@ -164,19 +194,42 @@ func Template() string {
 	return w.String()
 }
 
+// shows reports whether the file has an option outside lists, or a section.
+func (w *template) shows(path string) bool {
+	if w.only == nil || len(examples[path]) > 0 {
+		return true
+	}
+	for shown := range w.only {
+		if shown == path || strings.HasPrefix(shown, path+".") {
+			return true
+		}
+	}
+	return starters[path] != ""
+}
+
+// explains reports whether an entry of a list may have the explanation of an option.
+func (w *template) explains(path string, e example, isGiven bool) bool {
+	entry, ok := w.only[path]
+	if !ok {
+		return w.only == nil || isGiven
+	}
+	return entry == cmp.Or(e["name"], e["system_id"], e["to"])
+}
+
 // examples writes the entries of a list. The options that an entry sets come first. Each option is described
 // in the first entry where it has an effect. Options of a protocol that no entry speaks have no effect.
 func (w *template) examples(f reflect.StructField) {
 	described := map[string]bool{}
 	for _, e := range examples[option.Key(f)] {
-		var given, rest template
+		given, rest := template{only: w.only}, template{only: w.only}
 		for o := range option.All(f.Type.Elem()) {
 			if p := o.Tag.Get("protocol"); p != "" && p != defaultProtocol(f.Type.Elem()) {
 				continue
 			}
 			key, only := option.Key(o), o.Tag.Get("only")
 			value, isGiven := e[key]
-			isNew := !described[key] && (only == "" || only == e["direction"])
+			isNew := !described[key] && (only == "" || only == e["direction"]) &&
+				w.explains(option.Join(option.Key(f), key), e, isGiven)
 			to := &rest
 			if isGiven {
 				to = &given
@@ -204,9 +257,13 @@ func quoteValue(s string) string {
 	return option.Quote(s)
 }
 
-// comment writes an option's documentation.
+// comment writes an option's documentation, or the first sentence of it in a short file.
 func (w *template) comment(f reflect.StructField, depth int) {
 	o := optionOf(f, "")
+	if w.only != nil {
+		w.Comment(depth, 130, o.Sentence())
+		return
+	}
 	if !strings.Contains(o.Type, "section") {
 		o.Doc += " (" + o.Facts() + ")"
 	}
@@ -216,7 +273,7 @@ func (w *template) comment(f reflect.StructField, depth int) {
 // commented writes an option with its default, as a comment. The options of a section stand
 // below it.
 func (w *template) commented(f reflect.StructField, direction string, depth int) {
-	if f.Type.Kind() == reflect.Struct && !option.IsSingle(f.Type) {
+	if f.Type.Kind() == reflect.Struct && !option.IsSingle(f.Type) && w.only == nil {
 		w.Section(depth, option.Key(f))
 		for o := range option.All(f.Type) {
 			w.comment(o, depth+1)

@@ -2,5 +2,5 @@
 //
 // # Start reading
 //
-// stage.sh (what is installed), deb.sh, release.sh.
+// stage.sh (what is installed), deb.sh, release.sh; examples.go (the examples that pmg config init --for writes).
 package packaging

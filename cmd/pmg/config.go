@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -75,31 +74,6 @@ func newConfigShowCommand() *cobra.Command {
 	return cmd
 }
 
-func newConfigInitCommand() *cobra.Command {
-	var file string
-	var force bool
-	cmd := &cobra.Command{
-		Use:   "init",
-		Short: "Write a starter configuration with every option explained",
-		Long: `Writes a configuration that works on one machine: clients log in on port 2775 as
-"load", or send by HTTP to port 8080, messages are sent to an SMSC on port 2776, such as pmgload sink, and pmg status,
-pmg reload and Prometheus use port 2780. The file explains every option and shows its
-default. Only its owner can read it.`,
-		Example: "  pmg config init && pmg serve",
-		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := writeTemplate(file, force); err != nil {
-				return err
-			}
-			_, err := fmt.Fprintf(cmd.OutOrStdout(), "wrote %s\n", file)
-			return err
-		},
-	}
-	cmd.Flags().StringVarP(&file, "config", "c", ask.Here, "the `file` to write")
-	cmd.Flags().BoolVar(&force, "force", false, "overwrite an existing file")
-	return cmd
-}
-
 func newConfigDescribeCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "describe [option]",
@@ -168,28 +142,4 @@ func loadPrivate(w io.Writer, file string, o config.Options, allow bool) (*confi
 		)
 	}
 	return c, err
-}
-
-// writeTemplate writes the starter file. It holds passwords, so only its owner
-// may read it.
-func writeTemplate(file string, force bool) error {
-	mode := os.O_EXCL
-	if force {
-		mode = os.O_TRUNC
-	}
-	f, err := os.OpenFile(file, os.O_CREATE|os.O_WRONLY|mode, 0o600)
-	if os.IsExist(err) {
-		return fmt.Errorf("cannot write configuration: %s exists already; --force overwrites it", file)
-	}
-	if err != nil {
-		return fmt.Errorf("cannot write configuration: %w", err)
-	}
-	defer f.Close()
-	if err := f.Chmod(0o600); err != nil {
-		return fmt.Errorf("cannot protect configuration: %w", err)
-	}
-	if _, err := f.WriteString(config.Template()); err != nil {
-		return fmt.Errorf("cannot write configuration: %w", err)
-	}
-	return f.Close()
 }

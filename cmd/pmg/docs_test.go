@@ -15,6 +15,7 @@ import (
 	"pmg/config"
 	"pmg/internal/testkit/documents"
 	"pmg/internal/testkit/testutil"
+	"pmg/packaging"
 	"pmg/stages"
 )
 
@@ -88,7 +89,7 @@ func TestExamples(t *testing.T) {
 		}
 		return err
 	})
-	if err != nil || n < 8 {
+	if err != nil || n < 11 {
 		t.Errorf("%d examples: %v", n, err)
 	}
 }
@@ -105,6 +106,20 @@ func TestDocumentsStarter(t *testing.T) {
 	}
 	if want, got := parse(documents.Blocks(documents.Read(t, "../../README.md"), "yaml")[0]), parse(config.Template()); got != want {
 		t.Errorf("pmg config init writes\n%s\nand the README has\n%s", got, want)
+	}
+}
+
+// docs/first-month.md has the files that pmg config init --for writes, and is short.
+func TestDocumentsFirstMonth(t *testing.T) {
+	text := documents.Read(t, "../../docs/first-month.md")
+	blocks := documents.Blocks(text, "yml")
+	for i, name := range []string{"operator.yaml", "reseller.yaml"} {
+		if want, _ := packaging.Example(name); len(blocks) != 2 || blocks[i] != want {
+			t.Errorf("the page does not have %s as it is", name)
+		}
+	}
+	if n := len(strings.Fields(text)); n > 1200 {
+		t.Errorf("%d words", n)
 	}
 }
 

@@ -108,3 +108,20 @@ func TestWarnings(t *testing.T) {
 		}
 	}
 }
+
+// pmg help finds options of the configuration and flags of commands by a word, and names what is similar where nothing has it.
+func TestHelpFinds(t *testing.T) {
+	t.Parallel()
+	for word, want := range map[string]string{
+		"window": "Options (pmg config describe OPTION):\n  connectors[].window\n", "failover": "  connectors[].failover_after\n",
+		"older": "  pmg queue list\n", "queue list": "Usage:\n  pmg queue list", "gateway": "--token-file",
+	} {
+		var out bytes.Buffer
+		if err := runPMG(&out, append([]string{"help"}, strings.Fields(word)...)...); err != nil || !strings.Contains(out.String(), want) {
+			t.Errorf("%s: %v, %s", word, err, out.String())
+		}
+	}
+	if err := runPMG(new(bytes.Buffer), "help", "windwo"); err == nil || !strings.Contains(err.Error(), `did you mean "window"?`) {
+		t.Errorf("error %v", err)
+	}
+}

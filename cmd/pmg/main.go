@@ -57,7 +57,8 @@ func newRootCommand() *cobra.Command {
 		Short: "An SMS protocol gateway",
 		Long: "pmg accepts messages from clients of SMPP, UCP and HTTP, routes them, forwards them to " +
 			"SMSCs,\nand logs every PDU.\n\nThe exit status is 0 when the command succeeded, and 1 when it failed or " +
-			"found a\nproblem: the reason is on standard error. That of serve may also be 70 or 75, see its\nhelp.",
+			"found a\nproblem: the reason is on standard error. That of serve may also be 70 or 75, see its\nhelp. " +
+			"\"pmg help WORD\" finds commands and options of the configuration that have a word.",
 		Version:       version,
 		SilenceUsage:  true,
 		SilenceErrors: true,
@@ -65,9 +66,19 @@ func newRootCommand() *cobra.Command {
 	addGroups(root)
 	root.AddCommand(newVersionCommand(), help.Manual("pmg"))
 	help.ExplainUnknown(root)
+	help.AddSearch(root, findable)
 	ask.Names{Config: namedConfig, Sessions: sessionNamesOf}.Add(root)
 	help.Arrange(root)
 	return root
+}
+
+// findable returns what pmg help finds by a word besides commands.
+func findable() []help.Subject {
+	s := help.Subject{Title: "Options", More: "pmg config describe OPTION"}
+	for _, o := range config.Describe() {
+		s.Entries = append(s.Entries, help.Entry{Name: o.Path, Text: o.Sentence(), Also: o.Doc})
+	}
+	return []help.Subject{s}
 }
 
 // addGroups adds the commands in the groups of the help.

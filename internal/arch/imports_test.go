@@ -174,10 +174,11 @@ func table() []row {
 		{"admin/web", "admin admin/access admin/history admin/manage admin/oidc admin/web/form cluster/report config config/document config/managed config/managed/editor connector events/statement events/stats gateway/operate gateway/privacy gateway/webhooks internal/browser internal/figuretext internal/httpfault internal/sheet internal/textfile pdulog protocols sms sms/prices"},
 
 		// Wiring: the only place of the product that makes drivers.
+		{"packaging", ""},
 		{"cmd/pmg/explain", "config connector gateway gateway/intake gateway/leave gateway/route internal/smstext protocols protocols/httpsms sms sms/charset sms/fit sms/number sms/rewrite sms/userdata"},
 		{"cmd/pmg/customers", "admin config events events/stats events/statement gateway/credit internal/console internal/figuretext internal/passhash internal/textfile internal/token sms sms/networks sms/number sms/prices sms/rewrite"},
 		{"cmd/pmg/ask", "config internal/console internal/httpcall internal/tlsfiles protocols/httpsms"},
-		{"cmd/pmg/help", ""},
+		{"cmd/pmg/help", "internal/nearest"},
 		{"cmd/pmg/check", "admin cmd/pmg/ask config gateway/hooks internal/console internal/figuretext internal/nearest internal/sheet internal/textfile plugin sms sms/networks sms/number sms/numbers"},
 		{"cmd/pmg/history", "admin cmd/pmg/ask config config/document config/managed config/managed/editor internal/console"},
 		{"cmd/pmg/whatif", "cmd/pmg/ask config connector events events/statement events/stats gateway gateway/intake internal/console internal/figuretext protocols sms sms/rewrite"},
@@ -187,10 +188,10 @@ func table() []row {
 		{"cmd/pmg/migrate/draft", "config/document"},
 		{"cmd/pmg/migrate/kannel", "cmd/pmg/migrate/draft"},
 		{"cmd/pmg/migrate/jasmin", "cmd/pmg/migrate/draft"},
-		{"cmd/pmg/migrate", "cmd/pmg/migrate/draft cmd/pmg/migrate/jasmin cmd/pmg/migrate/kannel config"},
+		{"cmd/pmg/migrate", "cmd/pmg/migrate/draft cmd/pmg/migrate/jasmin cmd/pmg/migrate/kannel config internal/token"},
 		{"cmd/pmg/probe", "internal/console internal/tlsfiles protocols protocols/smpp sms sms/rewrite"},
 		{"cmd/pmg/member", "admin cluster cluster/report cluster/standby cmd/pmg/ask config config/managed gateway/keep internal/console internal/daemon internal/sock internal/tlsfiles internal/token protocols store store/files"},
-		{"cmd/pmg", "admin admin/access admin/manage admin/web cmd/pmg/ask cmd/pmg/check cmd/pmg/customers cmd/pmg/dev cmd/pmg/explain cmd/pmg/files cmd/pmg/help cmd/pmg/history cmd/pmg/member cmd/pmg/migrate cmd/pmg/probe cmd/pmg/webhooks cmd/pmg/whatif config config/managed config/managed/editor connector gateway gateway/intake gateway/keep gateway/operate gateway/settle httpapi internal/console internal/daemon internal/figuretext internal/nearest internal/smstext internal/sock internal/timetext internal/tlsfiles pdulog pdulog/story protocols protocols/httpsms protocols/smpp protocols/testsms protocols/ucp sandbox sms stages store"},
+		{"cmd/pmg", "admin admin/access admin/manage admin/web cmd/pmg/ask cmd/pmg/check cmd/pmg/customers cmd/pmg/dev cmd/pmg/explain cmd/pmg/files cmd/pmg/help cmd/pmg/history cmd/pmg/member cmd/pmg/migrate cmd/pmg/probe cmd/pmg/webhooks cmd/pmg/whatif config config/managed config/managed/editor connector gateway gateway/intake gateway/keep gateway/operate gateway/settle httpapi internal/console internal/daemon internal/figuretext internal/nearest internal/smstext internal/sock internal/timetext internal/tlsfiles internal/token packaging pdulog pdulog/story protocols protocols/httpsms protocols/smpp protocols/testsms protocols/ucp sandbox sms stages store"},
 
 		{"internal/testkit/process", "admin internal/testkit/testutil"},
 

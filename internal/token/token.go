@@ -1,5 +1,5 @@
-// Package token makes random tokens for programs, of operators (admin.tokens) and of HTTP clients (keys), and the hashes for
-// the configuration. It parses the header Authorization (RFC 9110 §11.4).
+// Package token makes random tokens for programs, of operators (admin.tokens) and of HTTP clients (keys), and passwords of
+// clients, and the hashes for the configuration. It parses the header Authorization (RFC 9110 §11.4).
 //
 // # Start reading
 //
@@ -20,6 +20,9 @@ func New() string {
 	_, _ = rand.Read(b) // rand.Read ends the program rather than fail
 	return "pmg_" + base64.RawURLEncoding.EncodeToString(b)
 }
+
+// Password returns a random password that is not longer than SMPP allows.
+func Password() string { return rand.Text()[:8] }
 
 // Hash returns the hash of a token for the configuration. A token is random, so one round of a fast hash is enough.
 func Hash(token string) string {

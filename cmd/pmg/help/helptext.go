@@ -1,7 +1,7 @@
-// Package help wraps the help of all commands at one width, and keeps what many of them share in one
+// Package help wraps the help of all commands at one width, finds words in it, and keeps what many of them share in one
 // place.
 //
-// Start reading with Arrange.
+// Start reading with Arrange and AddSearch.
 package help
 
 import (

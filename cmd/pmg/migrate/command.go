@@ -1,7 +1,6 @@
 package migrate
 
 import (
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"os"
@@ -12,6 +11,7 @@ import (
 	"pmg/cmd/pmg/migrate/jasmin"
 	"pmg/cmd/pmg/migrate/kannel"
 	"pmg/config"
+	"pmg/internal/token"
 )
 
 // A source is another gateway whose configuration can be read.
@@ -54,7 +54,7 @@ accounts, and the options that select SMSCs become routes.`,
 			if err != nil {
 				return nil, err
 			}
-			return kannel.Translate(file, groups, password), nil
+			return kannel.Translate(file, groups, token.Password), nil
 		},
 		rows: kannel.Table,
 	}, {
@@ -70,14 +70,11 @@ Jasmin does not show passwords of users, so their accounts get new ones.`,
 			if err != nil {
 				return nil, err
 			}
-			return jasmin.Translate(file, dump, password), nil
+			return jasmin.Translate(file, dump, token.Password), nil
 		},
 		rows: jasmin.Table,
 	}}
 }
-
-// password makes a password that is not longer than SMPP allows.
-func password() string { return rand.Text()[:8] }
 
 // common is the end of the help of each command.
 const common = `

@@ -1,0 +1,141 @@
+package help
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"pmg/internal/nearest"
+)
+
+// most is how many things of a subject are shown.
+const most = 20
+
+// An Entry is a thing that can be found by a word.
+type Entry struct {
+	Name string // words, with any marks between them
+	Text string
+	Also string // further text in which words are looked for
+}
+
+// A Subject is a kind of things, with the command that says more about them.
+type Subject struct {
+	Title   string
+	More    string
+	Entries []Entry
+}
+
+// AddSearch makes the command help of a program find words in its commands, and in the subjects, that are not names of commands.
+func AddSearch(root *cobra.Command, subjects func() []Subject) {
+	root.InitDefaultHelpCmd()
+	i := slices.IndexFunc(root.Commands(), func(c *cobra.Command) bool { return c.Name() == "help" })
+	h := root.Commands()[i]
+	h.Use, h.Short = "help [command or word]", "Help about a command, or about what has a word in its name or text"
+	h.Long = "Shows the help of a command. A word that is not one is looked for in commands, their flags, and options of the " +
+		"configuration."
+	h.Example = "  " + root.Name() + " help queue list\n  " + root.Name() + " help failover"
+	ofCommand := h.Run
+	h.Run, h.RunE = nil, func(cmd *cobra.Command, args []string) error {
+		word := strings.ToLower(strings.TrimSpace(strings.Join(args, " ")))
+		if found, _, err := root.Find(args); word == "" || err == nil && found != root {
+			ofCommand(cmd, args)
+			return nil
+		}
+		return search(cmd.OutOrStdout(), word, append([]Subject{commands(root)}, subjects()...))
+	}
+}
+
+// commands returns the commands of a program, with their flags.
+func commands(root *cobra.Command) Subject {
+	s := Subject{Title: "Commands", More: root.Name() + " help COMMAND"}
+	var add func(cmd *cobra.Command)
+	add = func(cmd *cobra.Command) {
+		for _, sub := range cmd.Commands() {
+			if sub.Hidden {
+				continue
+			}
+			e := Entry{Name: sub.CommandPath(), Text: sub.Short, Also: sub.Long}
+			sub.LocalFlags().VisitAll(func(f *pflag.Flag) { e.Also += " " + f.Name + " " + f.Usage })
+			s.Entries = append(s.Entries, e)
+			add(sub)
+		}
+	}
+	add(root)
+	return s
+}
+
+// search writes what has a word. It returns an error if nothing has it.
+func search(w io.Writer, word string, subjects []Subject) error {
+	var names []string
+	isFound := false
+	for _, s := range subjects {
+		found := s.find(word)
+		for _, e := range s.Entries {
+			names = append(names, words(e.Name)...)
+		}
+		if len(found) == 0 {
+			continue
+		}
+		isFound = true
+		fmt.Fprintf(w, "%s (%s):\n", s.Title, s.More)
+		for _, e := range found[:min(len(found), most)] {
+			fmt.Fprintf(w, "  %s\n%s\n", e.Name, indent(reflow(e.Text, width-6), "      "))
+		}
+		if n := len(found) - most; n > 0 {
+			fmt.Fprintf(w, "  and %d more\n", n)
+		}
+		fmt.Fprintln(w)
+	}
+	if isFound {
+		return nil
+	}
+	err := fmt.Errorf("cannot find %q: no command, flag or option has it", word)
+	if near := nearest.Word(word, names); near != "" {
+		err = fmt.Errorf("%w; did you mean %q?", err, near)
+	}
+	return err
+}
+
+// find returns the entries that have a word: those with the word as their last name first, then in their name, and in their text.
+func (s Subject) find(word string) (found []Entry) {
+	rank := func(e Entry) int {
+		name := strings.ToLower(e.Name)
+		switch all := words(name); {
+		case len(all) > 0 && all[len(all)-1] == word:
+			return 3
+		case strings.Contains(name, word):
+			return 2
+		case strings.Contains(spaced(e.Text+" "+e.Also), " "+strings.Join(words(word), " ")+" "):
+			return 1
+		}
+		return 0
+	}
+	for _, e := range s.Entries {
+		if rank(e) > 0 {
+			found = append(found, e)
+		}
+	}
+	slices.SortStableFunc(found, func(a, b Entry) int { return cmp.Compare(rank(b), rank(a)) })
+	return found
+}
+
+// words splits a text at blanks and marks, but for those within names.
+func words(text string) (all []string) {
+	for word := range strings.FieldsFuncSeq(strings.ToLower(text), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' && r != '-'
+	}) {
+		if word = strings.Trim(word, "-"); word != "" {
+			all = append(all, word)
+		}
+	}
+	return all
+}
+
+// spaced returns the words of a text with one blank around each.
+func spaced(text string) string { return " " + strings.Join(words(text), " ") + " " }
