@@ -10,6 +10,7 @@ import (
 
 	"pmg/httpapi/apitest"
 	"pmg/internal/testkit/testutil"
+	"pmg/sms"
 )
 
 // shows is the option that shows an account its prices.
@@ -72,6 +73,7 @@ func TestPriceShown(t *testing.T) {
 	for i := range 2 {
 		smsc.accepts(fmt.Sprint("first", i))
 	}
+	taken := sms.Money(2) // short messages that the SMSC has taken, of which each costs 0.012
 	for name, c := range map[string]struct {
 		body   string
 		parts  int
@@ -101,6 +103,11 @@ func TestPriceShown(t *testing.T) {
 		}
 		if c.status == 0 {
 			wantPrice(t, name+", sent", toldOf(t, h, id, "message.sent"), c.price)
+			taken += sms.Money(c.parts)
+			testutil.Eventually(t, "all parts have ended, since a receipt before the end does not know what is charged", func() bool {
+				_, cost := g.Node.Origins.TallyOf("shop").Margin.Sums()
+				return cost == taken*12_000
+			})
 			for i := range c.parts {
 				smsc.send(receiptOf(fmt.Sprintf("%s-%d", id, i), c.state))
 				smsc.want("deliver_sm_resp")
