@@ -68,7 +68,7 @@ type Logins struct {
 type AccountUser struct {
 	Name     string `yaml:"name" required:"yes" live:"yes" doc:"Who it is, for the login and the logs."`
 	Password string `yaml:"password" required:"yes" secret:"yes" live:"yes" doc:"The hash of the password, as pmg account hash prints it."`
-	Scope    string `yaml:"scope" default:"look" enum:"look|send|manage" live:"yes" doc:"look sees what is the account's; send may also submit messages, and manage make and revoke the account's API keys."`
+	Scope    string `yaml:"scope" default:"look" enum:"look|send|manage" live:"yes" doc:"look sees what is the account's; send may also submit messages, and manage change the account's API keys and users."`
 }
 
 // ManageScope is the scope of users above LookScope and SendScope. Each scope includes the lower ones.

@@ -37,11 +37,13 @@ type keysModel struct {
 func keysOf(v *visit) (any, *own.Problem) { return v.keys(), nil }
 
 func (v *visit) keys() keysModel {
+	return keysModel{Keys: v.x.Account.Config().Logins.Keys, Managed: v.isManaged()}
+}
+
+// isManaged reports whether the gateway stores the account itself, so that pages can change it.
+func (v *visit) isManaged() bool {
 	cfg := v.rooms().Node.Config()
-	return keysModel{
-		Keys:    v.x.Account.Config().Logins.Keys,
-		Managed: v.rooms().Edit != nil && cfg.Managed.Dir != "" && cfg.Defined(managed.Accounts, v.who.account) == "",
-	}
+	return v.rooms().Edit != nil && cfg.Managed.Dir != "" && cfg.Defined(managed.Accounts, v.who.account) == ""
 }
 
 // changeKeys makes or revokes a key.
@@ -105,14 +107,14 @@ func (v *visit) revoke(name string) {
 	v.redirect(Base + "keys")
 }
 
-// change changes the keys of the account; name is the key. If it fails it answers the request, and does not
+// change changes a key or a user of the account; name is its name. If it fails it answers the request, and does not
 // show problems of other options.
 func (v *visit) change(act, name string, change func([]byte) ([]byte, error)) bool {
 	parameters := map[string]string{"account": v.who.account, "name": name}
 	if !v.site.portal.changes.take(v.who.account) {
 		v.record(act, parameters, "too many changes")
 		v.wait(int(period.Seconds()))
-		v.wrong(http.StatusTooManyRequests, "Keys were changed too often. Try again in an hour.")
+		v.wrong(http.StatusTooManyRequests, "Keys and users were changed too often. Try again in an hour.")
 		return false
 	}
 	_, err := v.rooms().Edit(v.x.Request.Context(), editor.Request{
@@ -127,13 +129,13 @@ func (v *visit) change(act, name string, change func([]byte) ([]byte, error)) bo
 	var refusal *editor.Refusal
 	switch {
 	case errors.As(err, &refusal) && refusal.Status == http.StatusNotFound:
-		v.wrong(http.StatusNotFound, "There is no such key.")
+		v.wrong(http.StatusNotFound, "There is none of this name.")
 	case errors.As(err, &refusal) && refusal.Status == http.StatusServiceUnavailable:
 		v.wait(5)
 		v.wrong(http.StatusServiceUnavailable, "The gateway is busy with another change. Try again in a moment.")
 	default:
-		v.rooms().Node.Log.Warn().Err(err).Str("account", v.who.account).Str("user", v.who.user).Msg("cannot change a key")
-		v.wrong(http.StatusConflict, "The keys cannot be changed now. The gateway's log has the reason.")
+		v.rooms().Node.Log.Warn().Err(err).Str("account", v.who.account).Str("user", v.who.user).Msg("cannot change a key or a user")
+		v.wrong(http.StatusConflict, "This cannot be changed now. The gateway's log has the reason.")
 	}
 	return false
 }

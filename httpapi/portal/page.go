@@ -30,6 +30,8 @@ func pages() []page {
 		{browser.Page{Name: "balance", Title: "Balance"}, look, balanceOf},
 		{browser.Page{Name: "webhooks", Title: "Webhooks"}, look, webhooksOf},
 		{browser.Page{Name: "keys", Title: "Keys"}, look, keysOf},
+		{browser.Page{Name: "users", Title: "Users"}, manage, usersOf},
+		{browser.Page{Name: "password", Title: "Password"}, look, passwordOf},
 	}
 }
 
@@ -38,7 +40,7 @@ type view struct {
 	browser.Frame
 	Model   any
 	Sends   bool // the user may submit messages
-	Manages bool // the user may make and revoke keys
+	Manages bool // the user may change keys and users
 }
 
 // show answers with the page.

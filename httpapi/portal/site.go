@@ -72,6 +72,8 @@ func (p *Portal) Site(l *server.Listener) *Site {
 	s.mux.HandleFunc("GET "+Base+"statistics.csv", s.allowed(look, (*visit).statisticsFile))
 	s.mux.HandleFunc("POST "+Base+"send", s.allowed(send, (*visit).submit))
 	s.mux.HandleFunc("POST "+Base+"keys", s.allowed(manage, (*visit).changeKeys))
+	s.mux.HandleFunc("POST "+Base+"users", s.allowed(manage, (*visit).changeUsers))
+	s.mux.HandleFunc("POST "+Base+"password", s.allowed(look, (*visit).changePassword))
 	s.mux.HandleFunc("GET "+Base+"login", s.open((*visit).showLogin))
 	s.mux.HandleFunc("POST "+Base+"login", s.open((*visit).logIn))
 	s.mux.HandleFunc("POST "+Base+"logout", s.open((*visit).logOut))

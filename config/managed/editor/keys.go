@@ -1,6 +1,7 @@
 package editor
 
 import (
+	"maps"
 	"net/http"
 	"slices"
 	"time"
@@ -14,15 +15,14 @@ import (
 func AddingKey(account string, o Options) (key string, change func(was []byte) ([]byte, error)) {
 	key = token.New()
 	o["hash"], o["made"] = token.Hash(key), time.Now().UTC().Format(time.DateOnly)
-	return key, changingKeys(account, func(keys []any) ([]any, error) { return append(keys, map[string]any(o)), nil })
+	return key, changing("keys", account, func(keys []any) ([]any, error) { return append(keys, map[string]any(o)), nil })
 }
 
 // RemovingKey returns a function that removes a key from the options of an account.
 func RemovingKey(account, key string) func(was []byte) ([]byte, error) {
-	return changingKeys(account, func(keys []any) ([]any, error) {
+	return changing("keys", account, func(keys []any) ([]any, error) {
 		left := slices.DeleteFunc(slices.Clone(keys), func(k any) bool {
-			one, _ := k.(map[string]any)
-			return one["name"] == key
+			return nameOf(k) == key
 		})
 		if len(left) == len(keys) {
 			return nil, refuse(http.StatusNotFound, "account %s has no such key", account)
@@ -31,8 +31,52 @@ func RemovingKey(account, key string) func(was []byte) ([]byte, error) {
 	})
 }
 
-// changingKeys changes only the keys of an account.
-func changingKeys(name string, change func([]any) ([]any, error)) func(was []byte) ([]byte, error) {
+// SettingUser returns a function that adds a user to the options of an account, or changes one. An empty password or scope of a
+// user who exists stays what it is.
+func SettingUser(account, user, password, scope string) func(was []byte) ([]byte, error) {
+	return changing("users", account, func(users []any) ([]any, error) {
+		one := map[string]any{"name": user}
+		i := slices.IndexFunc(users, func(u any) bool { return nameOf(u) == user })
+		if i >= 0 {
+			one = maps.Clone(users[i].(map[string]any))
+			users = slices.Clone(users)
+			users[i] = one
+		} else {
+			users = append(slices.Clone(users), any(one))
+		}
+		if password != "" {
+			one["password"] = password
+		}
+		if scope != "" {
+			one["scope"] = scope
+		}
+		if one["password"] == nil {
+			return nil, refuse(http.StatusUnprocessableEntity, "a new user needs a password")
+		}
+		return users, nil
+	})
+}
+
+// RemovingUser returns a function that removes a user from the options of an account.
+func RemovingUser(account, user string) func(was []byte) ([]byte, error) {
+	return changing("users", account, func(users []any) ([]any, error) {
+		left := slices.DeleteFunc(slices.Clone(users), func(u any) bool { return nameOf(u) == user })
+		if len(left) == len(users) {
+			return nil, refuse(http.StatusNotFound, "account %s has no such user", account)
+		}
+		return left, nil
+	})
+}
+
+// nameOf returns the name of a key or a user.
+func nameOf(entry any) string {
+	one, _ := entry.(map[string]any)
+	name, _ := one["name"].(string)
+	return name
+}
+
+// changing changes only the keys, or only the users, of an account.
+func changing(option, name string, change func([]any) ([]any, error)) func(was []byte) ([]byte, error) {
 	return func(was []byte) ([]byte, error) {
 		if was == nil {
 			return nil, refuse(http.StatusNotFound, "there is no account %s", name)
@@ -41,12 +85,12 @@ func changingKeys(name string, change func([]any) ([]any, error)) func(was []byt
 		if err != nil {
 			return nil, refuse(http.StatusConflict, "%s", err.Error())
 		}
-		keys, err := change(o.list("keys"))
+		all, err := change(o.list(option))
 		if err != nil {
 			return nil, err
 		}
-		if o["keys"] = keys; len(keys) == 0 {
-			o["keys"] = nil
+		if o[option] = all; len(all) == 0 {
+			o[option] = nil
 		}
 		return o.Replacing(managed.Accounts, name)(was)
 	}

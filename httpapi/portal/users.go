@@ -1,0 +1,138 @@
+package portal
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"pmg/config"
+	"pmg/config/managed/editor"
+	"pmg/internal/browser"
+	"pmg/protocols/httpsms/own"
+)
+
+// leastPassword is the minimum length of a password that a page sets.
+const leastPassword = 8
+
+// A passwordModel is the model of the page with which a user changes the own password.
+type passwordModel struct {
+	Managed bool // the page can change it
+	Done    bool
+	Wrong   string
+}
+
+func passwordOf(v *visit) (any, *own.Problem) { return passwordModel{Managed: v.isManaged()}, nil }
+
+// changePassword changes the user's own password. All other sessions of the user end, because they know the old one.
+func (v *visit) changePassword() {
+	form, ok := v.form(mostLogin)
+	if !ok {
+		return
+	}
+	m := passwordModel{Managed: v.isManaged()}
+	if !m.Managed {
+		v.wrong(http.StatusConflict, "The users of this account are in the configuration of the gateway, and are changed there.")
+		return
+	}
+	current, next := form.Get("current"), form.Get("password")
+	switch {
+	case next != form.Get("again"):
+		m.Wrong = "The new password was not written alike twice."
+	case wrongPassword(next) != "":
+		m.Wrong = wrongPassword(next)
+	case !v.x.LogInUser(v.who.account, v.who.user, current):
+		m.Wrong = "The current password is wrong, or there were too many attempts."
+		v.record("password", nil, "refused")
+	}
+	if m.Wrong != "" {
+		v.page(http.StatusUnprocessableEntity, "password", "Password", m)
+		return
+	}
+	if !v.change("password", v.who.user, editor.SettingUser(v.who.account, v.who.user, next, "")) {
+		return
+	}
+	v.site.sessions.End(v.x.Request)
+	_, u := v.x.User(v.who.account, v.who.user)
+	if u == nil {
+		v.redirect(Base + "login")
+		return
+	}
+	v.who.proof = u.Password
+	v.site.sessions.SetCookie(v.x.Writer.Header(), v.x.Request, v.site.sessions.Begin(v.who))
+	m.Done = true
+	v.page(http.StatusOK, "password", "Password", m)
+}
+
+// wrongPassword returns the reason why a password cannot be used, "" if it can.
+func wrongPassword(password string) string {
+	switch {
+	case len(password) < leastPassword || len(password) > mostField:
+		return "A password has 8 to 255 characters."
+	case strings.Contains(password, "${"): // the configuration would look for a variable
+		return `A password cannot have "${".`
+	}
+	return ""
+}
+
+// A usersModel is the model of the page of users.
+type usersModel struct {
+	Users   []config.AccountUser
+	Own     string // name of the user who looks
+	Managed bool   // the page can change the users
+	Wrong   string
+	Name    string // name that the form asked for
+	Scope   string
+	Scopes  []string
+}
+
+func usersOf(v *visit) (any, *own.Problem) { return v.users(), nil }
+
+func (v *visit) users() usersModel {
+	return usersModel{
+		Users: v.x.Account.Config().Logins.Users, Own: v.who.user, Managed: v.isManaged(), Scope: config.LookScope,
+		Scopes: []string{config.LookScope, config.SendScope, config.ManageScope},
+	}
+}
+
+// changeUsers makes, changes or removes a user. Nobody changes the own rights, so that an account keeps somebody who manages it.
+func (v *visit) changeUsers() {
+	form, ok := v.form(mostForm)
+	if !ok {
+		return
+	}
+	m := v.users()
+	m.Name, m.Scope = form.Get("name"), form.Get("scope")
+	password := form.Get("password")
+	isKnown := slices.ContainsFunc(m.Users, func(u config.AccountUser) bool { return u.Name == m.Name })
+	switch {
+	case !m.Managed:
+		v.wrong(http.StatusConflict, "The users of this account are in the configuration of the gateway, and are changed there.")
+		return
+	case m.Name == m.Own:
+		m.Wrong = "You cannot change or remove yourself: the page Password changes your password."
+	case form.Get("remove") != "":
+		v.setUser("users/remove", m.Name, "is removed.", editor.RemovingUser(v.who.account, m.Name))
+		return
+	case !keyName.MatchString(m.Name):
+		m.Wrong = "The name must be letters, digits, '-' and '_', 64 at most."
+	case !slices.Contains(m.Scopes, m.Scope):
+		m.Wrong = "Choose what the user may do."
+	case !isKnown && len(m.Users) >= config.MaxUsers:
+		m.Wrong = "There are too many users: remove one first."
+	case !isKnown || password != "":
+		m.Wrong = wrongPassword(password)
+	}
+	if m.Wrong != "" {
+		v.page(http.StatusUnprocessableEntity, "users", "Users", m)
+		return
+	}
+	v.setUser("users/set", m.Name, "is as you have set it.", editor.SettingUser(v.who.account, m.Name, password, m.Scope))
+}
+
+// setUser changes a user, and returns to the page.
+func (v *visit) setUser(act, name, done string, change func([]byte) ([]byte, error)) {
+	if v.change(act, name, change) {
+		v.site.sessions.Notify(v.x.Request, browser.Notice{Text: "User " + name + " " + done})
+		v.redirect(Base + "users")
+	}
+}

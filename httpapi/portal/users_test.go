@@ -1,0 +1,118 @@
+package portal
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"pmg/config"
+)
+
+// login logs in with a password, and returns the status of the answer.
+func (b *person) login(account, name, password string) int {
+	b.t.Helper()
+	return b.post("login", "account", account, "name", name, "password", password).code
+}
+
+// A user changes the own password: other sessions of the user end, this one and those of others go on, and the old password logs
+// nobody in. What is wrong is said, and nothing of it is in a log.
+func TestPassword(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, accounts(""), "", "")
+	r.makeAcme()
+	b, elsewhere, other := r.user("acme", config.LookScope), r.user("acme", config.LookScope), r.user("acme", config.ManageScope)
+	b.has("password", "Current password", "Change the password")
+	const next = "battery staple"
+	for _, c := range []struct{ current, password, again, want string }{
+		{password, next, "battery stapler", "not written alike"}, {password, "short", "short", "8 to 255"}, {password, strings.Repeat("a", 256), strings.Repeat("a", 256), "8 to 255"},
+		{password, "${ENV:HOME}", "${ENV:HOME}", "cannot have"}, {"wrong horse", next, next, "current password is wrong"}, {"", next, next, "current password is wrong"},
+	} {
+		w := b.post("password", "current", c.current, "password", c.password, "again", c.again)
+		if w.code != 422 || !strings.Contains(w.body, c.want) || strings.Contains(w.body, next) {
+			t.Errorf("%+v: %+v", c, w)
+		}
+	}
+	if w := b.post("password", "current", password, "password", next, "again", next); w.code != 200 || !strings.Contains(w.body, "Your password has changed") {
+		t.Fatalf("%+v", w)
+	}
+	if !b.in() || elsewhere.in() || !other.in() {
+		t.Error("not the sessions that should be logged in are")
+	}
+	if code := r.stranger("127.0.0.2").login("acme", config.LookScope, password); code != 403 {
+		t.Errorf("the old password: %d", code)
+	}
+	if code := r.stranger("127.0.0.3").login("acme", config.LookScope, next); code != 303 {
+		t.Errorf("the new password: %d", code)
+	}
+	text, err := os.ReadFile(filepath.Join(r.dir, "accounts", "acme.yaml"))
+	if err != nil || strings.Contains(string(text), next) || !strings.Contains(string(text), "$argon2id$") {
+		t.Errorf("%v %s", err, text)
+	}
+	if !r.records.has("portal/password map[account:acme name:look]: ok\n") || !r.records.has("portal/password map[]: refused\n") ||
+		strings.Contains(strings.Join(r.records.lines, "\n")+r.Log.String(), next) {
+		t.Errorf("%q", r.records.lines)
+	}
+	if w := r.user("shop", config.LookScope).post("password", "current", password, "password", next, "again", next); w.code != 409 {
+		t.Errorf("%+v", w)
+	}
+}
+
+// Who manages an account adds, changes and removes users, but for themselves; what a user lost ends with the next request; others do
+// nothing of that.
+func TestUsers(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, accounts(""), "", "")
+	r.makeAcme()
+	b := r.user("acme", config.ManageScope)
+	b.has("users", "look", "send", "Set the user", "you")
+	if w := b.post("users", "name", "ann", "scope", "send", "password", "battery staple"); w.code != 303 {
+		t.Fatalf("%+v", w)
+	}
+	b.has("users", "User ann is as you have set it.", "ann")
+	ann := r.stranger("127.0.0.2")
+	if code := ann.login("acme", "ann", "battery staple"); code != 303 {
+		t.Fatal(code)
+	}
+	ann.has("send", "Send")
+	if w := b.post("users", "name", "ann", "scope", "look", "password", ""); w.code != 303 {
+		t.Errorf("%+v", w)
+	}
+	if w := ann.get("send"); w.code != 403 || !ann.in() {
+		t.Errorf("%+v", w)
+	}
+	for _, c := range []struct {
+		fields []string
+		want   string
+	}{
+		{[]string{"name", "bob", "scope", "look", "password", ""}, "8 to 255"}, {[]string{"name", "bob", "scope", "root", "password", "battery staple"}, "Choose what"},
+		{[]string{"name", "b b", "scope", "look", "password", "battery staple"}, "letters, digits"}, {[]string{"name", "", "scope", "look", "password", "battery staple"}, "letters, digits"},
+		{[]string{"name", "manage", "scope", "look", "password", ""}, "yourself"}, {[]string{"name", "manage", "remove", "1"}, "yourself"},
+	} {
+		if w := b.post("users", c.fields...); w.code != 422 || !strings.Contains(w.body, c.want) {
+			t.Errorf("%q: %+v", c.fields, w)
+		}
+	}
+	if w := b.post("users", "name", "ann", "remove", "1"); w.code != 303 || ann.in() {
+		t.Errorf("%+v", w)
+	}
+	if w := b.post("users", "name", "ann", "remove", "1"); w.code != 404 {
+		t.Errorf("%+v", w)
+	}
+	for _, name := range []string{config.LookScope, config.SendScope} {
+		one := r.user("acme", name)
+		if w := one.get("users"); w.code != 403 {
+			t.Errorf("%s: %+v", name, w)
+		}
+		if w := one.post("users", "name", "look", "scope", "manage", "password", ""); w.code != 403 {
+			t.Errorf("%s: %+v", name, w)
+		}
+	}
+	if w := r.user("shop", config.ManageScope).post("users", "name", "ann", "scope", "send", "password", "battery staple"); w.code != 409 {
+		t.Errorf("%+v", w)
+	}
+	r.user("rival", config.ManageScope) // other accounts have their users
+	if !r.records.has("portal/users/set map[account:acme name:ann]: ok\n") || !r.records.has("portal/users/remove map[account:acme name:ann]: ok\n") {
+		t.Errorf("%q", r.records.lines)
+	}
+}
