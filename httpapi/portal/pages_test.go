@@ -42,6 +42,11 @@ func TestStatistics(t *testing.T) {
 	b.has("statistics?from=yesterday", "<th scope=\"row\">"+day+"</th>", `<meter min="0" max="7" value="7">`, `href="/portal/statistics.csv?by=day&amp;from=yesterday&amp;to="`)
 	b.has("statistics?by=month&from=yesterday", "<th scope=\"row\">"+now.Format("2006-01")+"</th>")
 	w := b.has("statistics.csv?by=account,connector&from=yesterday", "day,messages,accepted,", "\n"+day+",7,7,7,")
+	if w := b.has("statistics?by=network&from=yesterday", "<th scope=\"row\">"+day+"</th>"); strings.Contains(w.body, "24001") || strings.Contains(w.body, "<option>network") {
+		t.Error("an account without show_network sees networks")
+	}
+	r.Reload(strings.Replace(r.yaml, "{system_id: shop,", "{system_id: shop, show_network: true,", 1))
+	b.has("statistics?by=network&from=yesterday", "<th scope=\"row\">24001</th>", "<option selected>network</option>")
 	for _, page := range []string{w.body, b.get("statistics?account=rival&connector=operator").body} {
 		if strings.Contains(page, "rival") || strings.Contains(page, "operator") {
 			t.Error(page)

@@ -30,8 +30,14 @@ type statistics struct {
 	CSV      template.URL
 }
 
-// periods returns the periods of the rows.
-func periods() []string { return []string{"day", "month", "hour"} }
+// groups returns what rows can be for: a period, or a network if the account sees networks.
+func (v *visit) groups() []string {
+	all := []string{"day", "month", "hour"}
+	if v.x.Account.Config().Policies.ShowNetwork {
+		all = append(all, "network")
+	}
+	return all
+}
 
 func (v *visit) statisticsDir() string { return v.rooms().Node.Config().Stats.Dir }
 
@@ -64,7 +70,7 @@ func (v *visit) sums(q stats.Query) ([]stats.Row, *own.Problem) {
 func (v *visit) asked() (url.Values, stats.Query, *own.Problem) {
 	values := v.x.Request.URL.Query()
 	q := stats.Query{By: []string{"day"}}
-	if by := values.Get("by"); slices.Contains(periods(), by) {
+	if by := values.Get("by"); slices.Contains(v.groups(), by) {
 		q.By = []string{by}
 	}
 	days := stats.Days{From: values.Get("from"), To: values.Get("to")}
@@ -92,7 +98,7 @@ func statisticsOf(v *visit) (any, *own.Problem) {
 	}
 	from, to := values.Get("from"), values.Get("to")
 	m := statistics{
-		By: q.By[0], From: from, To: to, Choices: periods(),
+		By: q.By[0], From: from, To: to, Choices: v.groups(),
 		Table: stats.TableOf(&q, rows, mostRows, true),
 		CSV:   template.URL(Base + "statistics.csv?" + url.Values{"by": q.By, "from": {from}, "to": {to}}.Encode()),
 	}
