@@ -88,7 +88,7 @@ func (p *Portal) Site(l *server.Listener) *Site {
 // Serves reports whether the pages are enabled and a request is for them. A reload may enable or disable them; disabling ends
 // all sessions.
 func (s *Site) Serves(r *http.Request) bool {
-	if !strings.HasPrefix(r.URL.Path, Base) && r.URL.Path != root {
+	if !strings.HasPrefix(r.URL.Path, Base) && r.URL.Path != root && !isHost(r) {
 		return false
 	}
 	serves := s.listener.Connector.Config().HTTP.Portal
@@ -98,6 +98,11 @@ func (s *Site) Serves(r *http.Request) bool {
 	return serves
 }
 
+// isHost reports whether a browser asks for the host alone, as when somebody types its name. Programs get the API's answer.
+func isHost(r *http.Request) bool {
+	return r.URL.Path == "/" && r.Method == http.MethodGet && strings.Contains(r.Header.Get("Accept"), "text/html")
+}
+
 // ServeHTTP serves a request, unless another site caused it. If another site's host name points here, requests for that name
 // have no cookie, and get the login page.
 func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -105,7 +110,7 @@ func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch _, pattern := s.mux.Handler(r); {
 	case s.origins.Check(r) != nil:
 		s.open((*visit).forged)(w, r)
-	case r.URL.Path == root:
+	case r.URL.Path == root || isHost(r):
 		s.open(func(v *visit) { v.redirect(Base) })(w, r)
 	case pattern == "" || path.Clean(r.URL.Path) != strings.TrimSuffix(r.URL.Path, "/"):
 		s.open((*visit).unknown)(w, r)

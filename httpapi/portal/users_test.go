@@ -1,6 +1,7 @@
 package portal
 
 import (
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -114,5 +115,29 @@ func TestUsers(t *testing.T) {
 	r.user("rival", config.ManageScope) // other accounts have their users
 	if !r.records.has("portal/users/set map[account:acme name:ann]: ok\n") || !r.records.has("portal/users/remove map[account:acme name:ann]: ok\n") {
 		t.Errorf("%q", r.records.lines)
+	}
+}
+
+// Who types the name of the host comes to the pages, and a program gets the API's answer.
+func TestHost(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, accounts(""), "", "")
+	for _, c := range []struct {
+		method, accept string
+		want           int
+	}{{"GET", "text/html,application/xhtml+xml", 303}, {"GET", "application/json", 404}, {"GET", "", 404}, {"POST", "text/html", 404}} {
+		q, err := http.NewRequestWithContext(t.Context(), c.method, r.base+"/", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q.Header.Set("Accept", c.accept)
+		w, err := r.stranger("127.0.0.1").client.Do(q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = w.Body.Close()
+		if w.StatusCode != c.want || c.want == 303 && w.Header.Get("Location") != Base {
+			t.Errorf("%+v: %d %s", c, w.StatusCode, w.Header.Get("Location"))
+		}
 	}
 }
