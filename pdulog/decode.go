@@ -54,16 +54,24 @@ func (d *Decoder) parse(e *Entry) (protocols.PDU, error) {
 // and a line end. A line that does not hold all octets of its PDU is not converted:
 // the error wraps protocols.ErrHidden.
 func (d *Decoder) AppendHex(b []byte, e *Entry) ([]byte, error) {
-	p, err := d.parse(e)
-	if err != nil {
-		return b, fmt.Errorf("pdu log line %q: %w", e.Line, err)
+	octets, err := d.AppendOctets(d.buf[:0], e)
+	if d.buf = octets; err != nil {
+		return b, err
 	}
-	d.buf = p.AppendWire(d.buf[:0])
 	b = append(b, beforePDU(e.Line)...)
 	b = append(b, e.Command...)
 	b = append(b, ' ')
 	b = hex.AppendEncode(b, d.buf)
 	return append(b, '\n'), nil
+}
+
+// AppendOctets appends the PDU of a line, as AppendHex does.
+func (d *Decoder) AppendOctets(b []byte, e *Entry) ([]byte, error) {
+	p, err := d.parse(e)
+	if err != nil {
+		return b, fmt.Errorf("pdu log line %q: %w", e.Line, err)
+	}
+	return p.AppendWire(b), nil
 }
 
 // beforePDU returns the time, the connector and the direction of a line.

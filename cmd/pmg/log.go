@@ -41,6 +41,7 @@ type logFlags struct {
 	decode       bool
 
 	summary, json, hex bool
+	pcap               string
 }
 
 func newLogCommand() *cobra.Command {
@@ -69,6 +70,10 @@ was that time) or both (2026-11-20T19:05).
 
 --summary counts the selected lines; it looks for answers in all lines.
 
+--pcap writes a capture file (pcapng) for Wireshark and tshark in place of lines, - to
+standard output. Its packets are made: each has one PDU, the port of its connector, and
+beside it the gateway's id and the account. It omits the lines that --hex omits.
+
 The directory is that of the configuration; without one it is pdulog. --dir names another.`,
 		Example: `  pmg log -f                                       # new lines as they are written
   pmg log -f --connector clients --command 'submit_*'
@@ -76,6 +81,8 @@ The directory is that of the configuration; without one it is pdulog. --dir name
   pmg log --since 10m --summary                    # counts, results and time to the answer
   pmg log --since 19:05 --until 19:10 --grep 'Привет'
   pmg log --grep 46700000001 --json | jq '{account, id, text}'
+  pmg log --since 1h --connector operator --pcap operator.pcapng
+  pmg log -f --pcap - | wireshark -k -i -
   pmg log --command submit_sm --hex | awk '{print $NF}' | xxd -r -p`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return l.run(cmd) },
@@ -99,7 +106,9 @@ The directory is that of the configuration; without one it is pdulog. --dir name
 	f.BoolVar(&l.hex, "hex", false, "print the bytes of the PDU in hexadecimal digits")
 	cmd.MarkFlagsMutuallyExclusive("dir", "config")
 	cmd.MarkFlagsMutuallyExclusive("follow", "until")
-	cmd.MarkFlagsMutuallyExclusive("hex", "json")
+	f.StringVar(&l.pcap, "pcap", "", "write the PDUs as a capture to this `file`")
+	cmd.MarkFlagsMutuallyExclusive("hex", "json", "pcap")
+	cmd.MarkFlagsMutuallyExclusive("summary", "pcap")
 	cmd.MarkFlagsMutuallyExclusive("hex", "summary")
 	return cmd
 }
@@ -120,7 +129,15 @@ func (l *logFlags) run(cmd *cobra.Command) error {
 	}
 	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	return l.show(ctx, p, q, cmd.OutOrStdout(), cmd.ErrOrStderr())
+	out := cmd.OutOrStdout()
+	if l.pcap == "" || l.pcap == "-" {
+		return l.show(ctx, p, q, out, cmd.ErrOrStderr())
+	}
+	f, err := os.OpenFile(l.pcap, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600) // it has texts
+	if err != nil {
+		return fmt.Errorf("cannot write the capture: %w", err)
+	}
+	return errors.Join(l.show(ctx, p, q, f, cmd.ErrOrStderr()), f.Close())
 }
 
 // checkLogsExist returns an error if the directory has no logs, or none of the selected connectors. With --follow it
@@ -160,6 +177,12 @@ func (l *logFlags) show(ctx context.Context, protocols logProtocols, q pdulog.Qu
 	}
 	p := &logPrinter{logFlags: l, out: out, decoder: pdulog.NewDecoder(protocols.find)}
 	q.Filter.Decoder = p.decoder
+	if l.pcap != "" {
+		var err error
+		if p.capture, err = newLogCapture(out, l.config); err != nil {
+			return err
+		}
+	}
 	if l.summary {
 		all := q.Filter
 		p.total = pdulog.NewSummary(&all)
@@ -185,6 +208,7 @@ type logPrinter struct {
 	out     io.Writer
 	buf     []byte
 	total   *pdulog.Summary // nil: lines are printed
+	capture *logCapture     // nil: lines are printed
 	decoder *pdulog.Decoder
 
 	unconverted int
@@ -203,13 +227,17 @@ func (p *logPrinter) entry(e *pdulog.Entry) error {
 			text, _ = p.decoder.Text(e)
 		}
 		b = pdulog.AppendJSON(b, e, text)
+	case p.capture != nil:
+		octets, err := p.decoder.AppendOctets(b, e)
+		if p.buf = octets; err != nil {
+			p.omit(err)
+			return nil
+		}
+		return p.capture.write(e, octets)
 	case p.hex:
 		var err error
 		if b, err = p.decoder.AppendHex(b, e); err != nil {
-			// The other lines are still useful: go on, and report the error at the end.
-			if p.unconverted++; p.firstErr == nil {
-				p.firstErr = err
-			}
+			p.omit(err)
 			return nil
 		}
 	case p.decode:
@@ -220,6 +248,13 @@ func (p *logPrinter) entry(e *pdulog.Entry) error {
 	p.buf = b
 	_, err := p.out.Write(b)
 	return err
+}
+
+// omit counts a line that cannot be converted. The others are still useful: the error is reported at the end.
+func (p *logPrinter) omit(err error) {
+	if p.unconverted++; p.firstErr == nil {
+		p.firstErr = err
+	}
 }
 
 func (p *logPrinter) end() error {

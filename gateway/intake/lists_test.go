@@ -23,7 +23,10 @@ func TestOptOutIsStored(t *testing.T) {
 	if v := p.Take(now, s); v != Later || s.Work == nil {
 		t.Fatalf("verdict %d, %s", v, s.Code)
 	}
-	s.Do()
+	waits := *s
+	*s = Submission{} // it takes up other messages while the work is done
+	waits.Code, waits.Work = waits.Work(), nil
+	*s = waits
 	if v := p.Take(now, s); v != Pass || s.Lane == nil {
 		t.Errorf("verdict %d, %s", v, s.Code)
 	}

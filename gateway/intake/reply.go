@@ -15,12 +15,13 @@ func stepOptOut(d *Checker, _ int64, s *Submission) Verdict {
 	if s.Preview {
 		return Pass
 	}
-	if s.at.change = d.lists.Asked(s.Message, true); s.at.change == nil {
+	change := d.lists.Asked(s.Message, true)
+	if change == nil {
 		return Pass
 	}
 	id := d.keep.IDs.Add(1) // the message gets its id now, because the journal of the list names it
-	s.Message.ID = id
-	s.Work = func() sms.Code { return s.at.change.Make(id) }
+	s.at.change, s.Message.ID = change, id
+	s.Work = func() sms.Code { return change.Make(id) } // not of s, which takes up another message meanwhile
 	return Later
 }
 

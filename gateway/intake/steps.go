@@ -159,7 +159,8 @@ type Submission struct {
 	Counted bool                                     // the message is already counted among the scheduled ones, or is at the SMSC
 	Preview bool                                     // nothing is sent, so the route does not count the message
 	// Work is run on another goroutine after the verdict Later. If Work is nil, the submission waits
-	// for room. Work returns sms.OK or the code of a refusal. It may only use the message.
+	// for room. Work returns sms.OK or the code of a refusal. It may only use the message,
+	// and not the Submission, which takes up other messages meanwhile.
 	Work  func() sms.Code
 	Lane  *connector.Lane  // nil: the message is parked, or the receipt's message decides
 	Share *connector.Share // share of the lane; nil if Lane is nil

@@ -154,9 +154,10 @@ func stepLists(d *Checker, now int64, s *Submission) Verdict {
 }
 
 func stepKeyword(d *Checker, _ int64, s *Submission) Verdict {
-	d.table.RememberKeyword(s.Message)
-	if d.table.LacksFirst(s.Message) {
-		s.Work = func() sms.Code { d.table.FindFirst(s.Message); return sms.OK }
+	m := s.Message
+	d.table.RememberKeyword(m)
+	if d.table.LacksFirst(m) {
+		s.Work = func() sms.Code { d.table.FindFirst(m); return sms.OK }
 		return Later
 	}
 	return Pass

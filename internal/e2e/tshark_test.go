@@ -12,6 +12,7 @@ import (
 	"sync"
 	"testing"
 
+	"pmg/internal/capture"
 	"pmg/internal/testkit/testutil"
 	"pmg/protocols"
 	"pmg/protocols/prototest"
@@ -25,7 +26,7 @@ type tape struct {
 	net.Conn
 
 	mu       sync.Mutex
-	segments []testutil.Segment
+	segments []capture.Segment
 }
 
 func (c *tape) Read(b []byte) (int, error) {
@@ -43,19 +44,16 @@ func (c *tape) record(ours bool, b []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(b) > 0 {
-		c.segments = append(c.segments, testutil.Segment{Peer: peersPort, Port: ourPort, Ours: ours, Data: bytes.Clone(b)})
+		c.segments = append(c.segments, capture.Segment{Port: ourPort, Ours: ours, Data: bytes.Clone(b)})
 	}
 }
 
-// The ports of the two sides in a capture.
-const (
-	peersPort = 40000
-	ourPort   = 3700
-)
+// ourPort is the port of the gateway in a capture.
+const ourPort = 3700
 
 // tshark dissects segments of a protocol. It returns how many PDUs it has seen, and a line for
 // each packet with something that is wrong.
-func tshark(t *testing.T, protocol string, segments []testutil.Segment) (pdus int, wrong []string) {
+func tshark(t *testing.T, protocol string, segments []capture.Segment) (pdus int, wrong []string) {
 	t.Helper()
 	if _, err := exec.LookPath("tshark"); err != nil {
 		t.Skip("tshark is not installed: apt-get install tshark")
@@ -98,14 +96,14 @@ func TestTsharkVectors(t *testing.T) {
 		t.Run(d.Name(), func(t *testing.T) {
 			valid, _ := prototest.Vectors(t, "../../protocols/"+d.Name()+"/testdata")
 			faults := dissectorsFaults()
-			var segments []testutil.Segment
+			var segments []capture.Segment
 			var names []string
 			p := d.NewPDU()
 			for _, v := range valid {
 				if err := d.Decode(p, v.Octets(t)); err != nil {
 					t.Fatalf("%s: %v", v.Name, err)
 				}
-				segments = append(segments, testutil.Segment{Peer: peersPort, Port: ourPort, Ours: true, Data: p.AppendWire(nil)})
+				segments = append(segments, capture.Segment{Port: ourPort, Ours: true, Data: p.AppendWire(nil)})
 				names = append(names, v.Name)
 			}
 			pdus, wrong := tshark(t, d.Name(), segments)

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"testing"
 
+	"pmg/internal/capture"
 	"pmg/internal/testkit/testutil"
 )
 
@@ -20,8 +21,6 @@ import (
 const (
 	smppPort = 2775
 	ucpPort  = 3700
-
-	firstPort = 10_000 // of the peers
 )
 
 // longest is how many octets of a connection are recorded.
@@ -30,7 +29,7 @@ const longest = 256 << 10
 // A tape records what passes between libraries and gateways, for tshark.
 type tape struct {
 	mu       sync.Mutex
-	segments []testutil.Segment
+	segments []capture.Segment
 	names    []string // of the connections
 }
 
@@ -55,7 +54,7 @@ func (r *tape) relay(t testing.TB, name, protocol, to string, calls bool) string
 				continue
 			}
 			r.mu.Lock()
-			s := testutil.Segment{Peer: uint16(firstPort + len(r.names)), Port: smppPort}
+			s := capture.Segment{Peer: uint32(len(r.names)), Port: smppPort}
 			if protocol == "ucp" {
 				s.Port = ucpPort
 			}
@@ -71,7 +70,7 @@ func (r *tape) relay(t testing.TB, name, protocol, to string, calls bool) string
 }
 
 // copy passes on what one side writes, until either side has closed its connection.
-func (r *tape) copy(to, from net.Conn, s testutil.Segment) {
+func (r *tape) copy(to, from net.Conn, s capture.Segment) {
 	defer to.Close()
 	defer from.Close()
 	b := make([]byte, 32<<10)
@@ -115,7 +114,7 @@ func (r *tape) judge(t *testing.T) {
 			continue
 		}
 		port, _ := strconv.Atoi(f[0])
-		t.Errorf("%s: tshark says of what the gateway wrote: %s", r.names[port-firstPort], strings.Join(f[1:], " "))
+		t.Errorf("%s: tshark says of what the gateway wrote: %s", r.names[port-capture.FirstPort], strings.Join(f[1:], " "))
 	}
 	if frames < 2*len(r.names) {
 		t.Errorf("tshark has read %d frames of the gateway in %d connections", frames, len(r.names))
