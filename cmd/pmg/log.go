@@ -44,12 +44,9 @@ type logFlags struct {
 	pcap               string
 }
 
-func newLogCommand() *cobra.Command {
-	var l logFlags
-	cmd := &cobra.Command{
-		Use:   "log",
-		Short: "Follow, filter, decode, summarise and convert pdu logs",
-		Long: `Shows the pdu logs of all connectors, merged by time: the last 10 lines that
+// The texts of the help of pmg log.
+const (
+	logLong = `Shows the pdu logs of all connectors, merged by time: the last 10 lines that
 match, or all of them with --since, --until or --summary. Rotated and compressed
 files are read too. It needs no running gateway and never changes a file.
 
@@ -74,8 +71,9 @@ was that time) or both (2026-11-20T19:05).
 standard output. Its packets are made: each has one PDU, the port of its connector, and
 beside it the gateway's id and the account. It omits the lines that --hex omits.
 
-The directory is that of the configuration; without one it is pdulog. --dir names another.`,
-		Example: `  pmg log -f                                       # new lines as they are written
+The directory is that of the configuration; without one it is pdulog. --dir names another.`
+
+	logExample = `  pmg log -f                                       # new lines as they are written
   pmg log -f --connector clients --command 'submit_*'
   pmg log --since 1h --status nonzero              # refusals of the last hour
   pmg log --since 10m --summary                    # counts, results and time to the answer
@@ -83,9 +81,18 @@ The directory is that of the configuration; without one it is pdulog. --dir name
   pmg log --grep 46700000001 --json | jq '{account, id, text}'
   pmg log --since 1h --connector operator --pcap operator.pcapng
   pmg log -f --pcap - | wireshark -k -i -
-  pmg log --command submit_sm --hex | awk '{print $NF}' | xxd -r -p`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return l.run(cmd) },
+  pmg log --command submit_sm --hex | awk '{print $NF}' | xxd -r -p`
+)
+
+func newLogCommand() *cobra.Command {
+	var l logFlags
+	cmd := &cobra.Command{
+		Use:     "log",
+		Short:   "Follow, filter, decode, summarise and convert pdu logs",
+		Long:    logLong,
+		Example: logExample,
+		Args:    cobra.NoArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return l.run(cmd) },
 	}
 	f := cmd.Flags()
 	ask.Flag(cmd, &l.config)

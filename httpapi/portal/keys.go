@@ -134,7 +134,8 @@ func (v *visit) change(act, name string, change func([]byte) ([]byte, error)) bo
 		v.wait(5)
 		v.wrong(http.StatusServiceUnavailable, "The gateway is busy with another change. Try again in a moment.")
 	default:
-		v.rooms().Node.Log.Warn().Err(err).Str("account", v.who.account).Str("user", v.who.user).Msg("cannot change a key or a user")
+		v.rooms().Node.Log.Warn().Err(err).Str("account", v.who.account).Str("user", v.who.user).
+			Msg("cannot change a key or a user")
 		v.wrong(http.StatusConflict, "This cannot be changed now. The gateway's log has the reason.")
 	}
 	return false

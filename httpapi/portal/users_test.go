@@ -59,7 +59,7 @@ func TestPassword(t *testing.T) {
 	}
 }
 
-// Who manages an account adds, changes and removes users, but for themselves; what a user lost ends with the next request; others do
+// Somebody who manages an account adds, changes and removes users, but for themselves; what a user lost ends with the next request; others do
 // nothing of that.
 func TestUsers(t *testing.T) {
 	t.Parallel()
@@ -118,7 +118,7 @@ func TestUsers(t *testing.T) {
 	}
 }
 
-// Who types the name of the host comes to the pages, and a program gets the API's answer.
+// A browser that asks for the host comes to the pages, and a program gets the API's answer.
 func TestHost(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, accounts(""), "", "")
