@@ -36,7 +36,7 @@ func quoting(t *testing.T, h *apitest.Hook, options string) site {
 func wantPrice(t *testing.T, what, body, want string) {
 	t.Helper()
 	if want == "" && strings.Contains(body, `"price"`) || want != "" && !strings.Contains(body, `"price":"`+want+`","currency":"EUR"`) ||
-		strings.Contains(body, "0.012") || strings.Contains(body, "0.024") || strings.Contains(body, `"cost`) {
+		strings.Contains(body, `"0.012"`) || strings.Contains(body, `"0.024"`) || strings.Contains(body, `"cost`) {
 		t.Errorf("%s: the price is not %q: %s", what, want, body)
 	}
 }
@@ -120,7 +120,7 @@ func TestPriceShown(t *testing.T) {
 	if price.String() != "0.405" || cost.String() != "0.108" {
 		t.Errorf("the account was charged %s, the SMSC charges %s", price, cost)
 	}
-	if p := a.do("GET", "/v1/messages", "").body; strings.Count(p, `"price"`) != 7 || strings.Contains(p, "0.012") {
+	if p := a.do("GET", "/v1/messages", "").body; strings.Count(p, `"price"`) != 7 || strings.Contains(p, `"0.012"`) {
 		t.Errorf("the list is %s", p)
 	}
 }
