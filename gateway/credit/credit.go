@@ -131,7 +131,7 @@ func (d *Accountant) Reserve(now int64, m *sms.Message, shorts int) (code sms.Co
 		return sms.NoPrice, why
 	}
 	if price == 0 {
-		sms.SetQuote(m, sms.Quote{Currency: d.Currency(t.List)})
+		d.quote(m, 0, t.List)
 		return sms.OK, ""
 	}
 	if (t.Limited || t.Capped()) && !d.keep.Recovered() {
@@ -141,7 +141,7 @@ func (d *Accountant) Reserve(now int64, m *sms.Message, shorts int) (code sms.Co
 	if by != sms.Unbound {
 		return sms.NoCredit, boundTexts[by] + ": " + missing.String() + " " + d.CurrencyOf(c) + " are missing"
 	}
-	sms.SetQuote(m, sms.Quote{Price: price * sms.Money(shorts), Currency: d.Currency(t.List)})
+	d.quote(m, price*sms.Money(shorts), t.List)
 	if m.Parts > 1 {
 		shorts = 1
 	}
@@ -152,6 +152,13 @@ func (d *Accountant) Reserve(now int64, m *sms.Message, shorts int) (code sms.Co
 var boundTexts = [...]string{
 	sms.BalanceBound: "the balance of the account is too low", sms.DayBound: "the account may not spend more today (balance.day)",
 	sms.MonthBound: "the account may not spend more this month (balance.month)",
+}
+
+// quote records what the client pays, for messages of clients that may ask for it: those by HTTP.
+func (d *Accountant) quote(m *sms.Message, price sms.Money, list string) {
+	if m.Context() != nil {
+		sms.SetQuote(m, sms.Quote{Price: price, Currency: d.Currency(list)})
+	}
 }
 
 // CurrencyOf returns the currency of an account's prices, or "" if the account has no prices.
