@@ -117,9 +117,11 @@ type Route struct {
 // maxRoutes is the number of routes with metrics: the first of the configuration. /status has all.
 const maxRoutes = 1000
 
+const secondsOfDay = 24 * 60 * 60
+
 // routes returns the status of the routes in their order.
 func (v *view) routes() []Route {
-	counts, cfg := v.gateway.Table.Taken(1+time.Now().Unix()/86400), v.gateway.Node.Config()
+	counts, cfg := v.gateway.Table.Taken(time.Now().Unix()/secondsOfDay), v.gateway.Node.Config()
 	rows := make([]Route, len(counts))
 	for i, n := range counts {
 		rows[i] = Route{cfg.RouteAs(i), n.All, n.Today}

@@ -1,7 +1,9 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
@@ -53,27 +55,25 @@ func named(d *decoder, path string) string {
 	return b.String()
 }
 
-// routeNames returns the names of the routes, as in problems: routes[vip] of the file vip.yaml of managed.dir, and routes[line 7]
-// of the configuration.
+// routeNames returns the names of the routes: vip of the file vip.yaml of managed.dir, and line 7 of the configuration.
 func routeNames(d *decoder, c *Config) (names []string) {
 	for i := range c.Routes {
 		_, in, _ := place(d, fmt.Sprintf("routes[%d]", i))
-		name := named(d, in)
-		if of := c.ManagedRoute(i); of != "" {
-			name = "routes[" + of + "]"
-		}
-		names = append(names, name)
+		names = append(names, cmp.Or(c.ManagedRoute(i), strings.TrimSuffix(strings.TrimPrefix(named(d, in), "routes["), "]")))
 	}
 	return names
 }
 
-// RouteAs returns the name of a route, as problems of the configuration write it; routes[0] if there is none.
-func (c *Config) RouteAs(i int) string {
+// RouteLabel returns the name of a route: that of its managed file, or its line, or its index if neither is known.
+func (c *Config) RouteLabel(i int) string {
 	if i < len(c.found.names) {
 		return c.found.names[i]
 	}
-	return fmt.Sprintf("routes[%d]", i)
+	return strconv.Itoa(i)
 }
+
+// RouteAs returns the name of a route as problems of the configuration write it: routes[vip], routes[line 7].
+func (c *Config) RouteAs(i int) string { return "routes[" + c.RouteLabel(i) + "]" }
 
 // nameAll names the entries of a configuration that was not read from a file.
 func nameAll(d *decoder, c *Config) {
@@ -84,6 +84,6 @@ func nameAll(d *decoder, c *Config) {
 		d.names[fmt.Sprintf("connectors[%d]", i)] = c.Connectors[i].Name
 	}
 	for i := range c.Routes {
-		d.names[fmt.Sprintf("routes[%d]", i)] = strings.TrimSuffix(strings.TrimPrefix(c.RouteAs(i), "routes["), "]")
+		d.names[fmt.Sprintf("routes[%d]", i)] = c.RouteLabel(i)
 	}
 }

@@ -48,7 +48,7 @@ type routingPage struct {
 // A routeRow is a route of the table.
 type routeRow struct {
 	Number     int
-	Name       string // name of the route: its line in the file
+	Name       string // name of the route, or its line in the file
 	Managed    string // name of the managed route; "": the file defines it
 	First      bool   // no managed route comes before it
 	Last       bool   // no managed route comes after it
@@ -138,7 +138,7 @@ func (ro *routes) rows(cfg *config.Config) []routeRow {
 	rows := make([]routeRow, len(cfg.Routes))
 	for i := range rows {
 		r := &cfg.Routes[i]
-		rows[i] = routeRow{Number: i, Name: routeName(cfg, i), Conditions: conditions(r), Policy: r.Policy}
+		rows[i] = routeRow{Number: i, Name: cfg.RouteLabel(i), Conditions: conditions(r), Policy: r.Policy}
 		if i < len(status.Routes) { // a reload may just have added the route
 			rows[i].Messages, rows[i].Today = status.Routes[i].Taken, status.Routes[i].Today
 		}
@@ -152,17 +152,6 @@ func (ro *routes) rows(cfg *config.Config) []routeRow {
 		}
 	}
 	return rows
-}
-
-// routeName names a route: by the name of its managed file, or by its line, or by its position if the line is unknown.
-func routeName(cfg *config.Config, i int) string {
-	if name := cfg.ManagedRoute(i); name != "" {
-		return name
-	}
-	if line := cfg.RouteLine(i); line > 0 {
-		return "line " + strconv.Itoa(line)
-	}
-	return "routes[" + strconv.Itoa(i) + "]"
 }
 
 // conditions returns the conditions under which a message takes a route.
