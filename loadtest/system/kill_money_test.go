@@ -50,25 +50,13 @@ const killPrices = "for,price\n*,0.045\n+467000001,0.000001\n+467000002,0\n+4670
 func TestKillMoney(t *testing.T) {
 	testutil.Long(t)
 	t.Parallel()
-	sink, err := loadtest.StartSink(loadtest.SinkOptions{
-		Listen: "127.0.0.1:0", Delay: 2 * time.Millisecond, Faults: loadtest.Faults{RefuseEvery: 7},
-		Receipts: true, Receipt: loadtest.ReceiptOptions{DelayMax: 20 * time.Millisecond, Fail: 0.3},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer sink.Close()
+	sink := startChargedSink(t)
 	dir := process.NewStoreDir(t)
 	prices := filepath.Join(t.TempDir(), "prices.csv")
 	if err := os.WriteFile(prices, []byte(killPrices), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	short, err := os.MkdirTemp("", "pmg") // because the name of a socket must be
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(short) })
-	socket := filepath.Join(short, "admin")
+	socket := shortSocket(t)
 	file := process.WriteConfig(t, fmt.Sprintf(killMoneyConfig, socket, dir, dir+"-events", prices, testutil.FreeAddress(t), sink.Addr()))
 	loads := startThrottled(killLoads, 200)
 	pays := startPayer(t, socket, "load")
@@ -125,6 +113,31 @@ func TestKillMoney(t *testing.T) {
 		"%d kills: paid %s in %d payments, %d of them entered again; %d of %d messages sent, charged %s, given back %s, left %s; %d throttled",
 		*moneyKills, paid, len(history), pays.again, sent, all, charged, back, end.Balance, loads.throttled(),
 	)
+}
+
+// startChargedSink starts an SMSC that refuses some messages, and that reports some of the others as not delivered.
+func startChargedSink(t *testing.T) *loadtest.Sink {
+	t.Helper()
+	sink, err := loadtest.StartSink(loadtest.SinkOptions{
+		Listen: "127.0.0.1:0", Delay: 2 * time.Millisecond, Faults: loadtest.Faults{RefuseEvery: 7},
+		Receipts: true, Receipt: loadtest.ReceiptOptions{DelayMax: 20 * time.Millisecond, Fail: 0.3},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { sink.Close() })
+	return sink
+}
+
+// shortSocket returns the name of a socket, which must be short.
+func shortSocket(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "pmg")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return filepath.Join(dir, "admin")
 }
 
 // throttled returns how often messages were throttled.

@@ -13,7 +13,6 @@ import (
 	"pmg/events/statement"
 	"pmg/internal/testkit/process"
 	"pmg/internal/testkit/testutil"
-	"pmg/loadtest"
 	"pmg/sms"
 )
 
@@ -47,14 +46,7 @@ func statementPrices(list, change int) string {
 func TestKillStatements(t *testing.T) {
 	testutil.Long(t)
 	t.Parallel()
-	sink, err := loadtest.StartSink(loadtest.SinkOptions{
-		Listen: "127.0.0.1:0", Delay: 2 * time.Millisecond, Faults: loadtest.Faults{RefuseEvery: 7},
-		Receipts: true, Receipt: loadtest.ReceiptOptions{DelayMax: 20 * time.Millisecond, Fail: 0.3},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer sink.Close()
+	sink := startChargedSink(t)
 	dir, tables := process.NewStoreDir(t), t.TempDir()
 	write := func(name, text string) {
 		t.Helper()
@@ -74,12 +66,7 @@ func TestKillStatements(t *testing.T) {
 		networks += fmt.Sprintf("467000000%d,2400%d,Net %d\n", digit, digit%3, digit%3)
 	}
 	write("networks.csv", strings.ReplaceAll(networks, ",24000,Net 0", ",240,Sweden"))
-	short, err := os.MkdirTemp("", "pmg") // because the name of a socket must be
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(short) })
-	socket := filepath.Join(short, "admin")
+	socket := shortSocket(t)
 	var names []string
 	accounts := ""
 	for i := range statementAccounts {
