@@ -50,7 +50,7 @@ type Server struct {
 	guard      *access.Guard
 	searcher   *searcher
 	statements chan struct{} // holds an element while a statement is made
-	exports    chan struct{} // holds an element for each list that is exported
+	exports    chan struct{} // holds an element for each export under way
 	forgetter  forgetter
 	listeners  []net.Listener // listeners, that of the address first
 }

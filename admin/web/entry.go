@@ -36,20 +36,20 @@ type entryForm struct {
 	Name      string
 	NameWrong string
 	IsNew     bool
-	Like      string // name of the object from which a new one takes its options; "": it has none to begin with
+	Like      string // name of the object whose options a new one begins with; "": it begins empty
 	Tag       string // tag of the options that the form was made of
 	Seen      string // fingerprint of the form whose effect is shown
 	Comment   string
 	Writes    bool     // the reader of the page may change the object
 	Ask       Question // a message that is tried with the change
-	Tried     []tried
+	Tried     []explanation
 	Trial     trialForm
 
 	base editor.Options // options that a new object gets from another one
 }
 
-// A tried is what would become of a message.
-type tried struct{ With, Answer, Wrong string }
+// An explanation says what becomes of a message with a configuration.
+type explanation struct{ With, Answer, Wrong string }
 
 // IsAccount reports whether the form is for an account.
 func (f *entryForm) IsAccount() bool { return f.Kind == managed.Accounts }
@@ -224,7 +224,7 @@ func (o *office) try(ctx context.Context, f *entryForm, next *config.Config) {
 		cfg  *config.Config
 	}{{"The message with the change", next}, {"The message as it is", o.site.server.Gateway().Node.Config()}} {
 		answer, wrong := o.site.explainer.ask(&o.site.Tools, one.cfg, f.Ask)
-		f.Tried = append(f.Tried, tried{one.with, answer, wrong})
+		f.Tried = append(f.Tried, explanation{one.with, answer, wrong})
 	}
 }
 

@@ -23,19 +23,19 @@ const (
 	mostMoved    = 500
 )
 
-// A placed is a managed route with its order.
-type placed struct {
+// A position is a managed route with its order.
+type position struct {
 	name  string
 	order int
 }
 
 // before compares the places of two routes, as the configuration sorts them.
-func (p placed) before(q placed) int {
+func (p position) before(q position) int {
 	return cmp.Or(cmp.Compare(p.order, q.order), strings.Compare(p.name, q.name))
 }
 
 // placedRoutes returns the managed routes in their order.
-func (o *office) placedRoutes() (all []placed, err error) {
+func (o *office) placedRoutes() (all []position, err error) {
 	names, err := o.dir().Names(managed.Routes)
 	if err != nil {
 		return nil, err
@@ -46,18 +46,18 @@ func (o *office) placedRoutes() (all []placed, err error) {
 			return nil, fmt.Errorf("cannot read route %s: %w", name, err)
 		}
 		order, _ := strconv.Atoi(fmt.Sprint(options["order"])) // none is 0
-		all = append(all, placed{name, order})
+		all = append(all, position{name, order})
 	}
-	slices.SortFunc(all, placed.before)
+	slices.SortFunc(all, position.before)
 	return all, nil
 }
 
 // tagOf identifies an order of routes, which a user has seen.
-func tagOf(all []placed) string { return managed.Tag(fmt.Appendf(nil, "%v", all)) }
+func tagOf(all []position) string { return managed.Tag(fmt.Appendf(nil, "%v", all)) }
 
 // moved returns the routes that get another order, so that the route at a place comes to another one. It changes one route if
 // there is a number between its new neighbours, and otherwise numbers all.
-func moved(all []placed, from, to int) (changed []placed) {
+func moved(all []position, from, to int) (changed []position) {
 	one := all[from]
 	rest := slices.Insert(slices.Delete(slices.Clone(all), from, from+1), to, one)
 	low, high := 0, highestOrder
@@ -72,19 +72,19 @@ func moved(all []placed, from, to int) (changed []placed) {
 	for _, order := range []int{(low + high) / 2, low, high} {
 		one.order = order
 		if (to == 0 || rest[to-1].before(one) < 0) && (to == len(rest)-1 || one.before(rest[to+1]) < 0) {
-			return []placed{one}
+			return []position{one}
 		}
 	}
 	for i, p := range rest {
 		if order := (i + 1) * orderStep; order != p.order {
-			changed = append(changed, placed{p.name, order})
+			changed = append(changed, position{p.name, order})
 		}
 	}
 	return changed
 }
 
 // ordering returns a function that gives the options of a route an order.
-func ordering(p placed) func(was []byte) ([]byte, error) {
+func ordering(p position) func(was []byte) ([]byte, error) {
 	return editor.Options{"order": json.Number(strconv.Itoa(p.order))}.Merging(managed.Routes, p.name)
 }
 
@@ -105,7 +105,7 @@ func (o *office) move(r *http.Request, name string, up bool, seen string) (notic
 	if err != nil {
 		return "", err
 	}
-	from := slices.IndexFunc(all, func(p placed) bool { return p.name == name })
+	from := slices.IndexFunc(all, func(p position) bool { return p.name == name })
 	to := from + 1
 	if up {
 		to = from - 1

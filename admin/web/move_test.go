@@ -24,19 +24,19 @@ func TestMoved(t *testing.T) {
 	} {
 		for from := range 4 {
 			for to := range 4 {
-				var all, want []placed
+				var all, want []position
 				for i, name := range []string{"a", "b", "c", "d"} {
-					all = append(all, placed{name, orders[i]})
+					all = append(all, position{name, orders[i]})
 				}
 				want = slices.Insert(slices.Delete(slices.Clone(all), from, from+1), to, all[from])
 				changed := moved(all, from, to)
 				for _, p := range changed {
-					all[slices.IndexFunc(all, func(q placed) bool { return q.name == p.name })] = p
+					all[slices.IndexFunc(all, func(q position) bool { return q.name == p.name })] = p
 					if p.order < 0 || p.order > highestOrder {
 						t.Errorf("%v, %d to %d: order %d", orders, from, to, p.order)
 					}
 				}
-				slices.SortFunc(all, placed.before)
+				slices.SortFunc(all, position.before)
 				for i := range all {
 					if all[i].name != want[i].name {
 						t.Errorf("%v, %d to %d: %v, not %v", orders, from, to, all, want)

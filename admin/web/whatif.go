@@ -19,7 +19,7 @@ import (
 // whatIfName is the name of the page that tries the configuration of the files.
 const whatIfName = "whatif"
 
-// whatIfTime is the time limit of a trial: about forty million events are read in it.
+// whatIfTime is the time limit of a trial.
 const whatIfTime = 100 * time.Second
 
 // Traffic is messages that were sent.

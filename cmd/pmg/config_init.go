@@ -22,8 +22,8 @@ import (
 // purposes are those that a file is written for. docs/first-month.md explains them.
 func purposes() []string { return []string{"operator", "reseller", "dev"} }
 
-// An initial says which configuration is written, and where.
-type initial struct {
+// A starter says which configuration is written, and where.
+type starter struct {
 	file    string
 	purpose string // "" is none
 	short   bool
@@ -31,7 +31,7 @@ type initial struct {
 }
 
 func newConfigInitCommand() *cobra.Command {
-	var o initial
+	var o starter
 	cmd := &cobra.Command{
 		Use:   "init",
 		Short: "Write a starter configuration: with every option, the first ones, or for a purpose",
@@ -58,7 +58,7 @@ written beside it, unless they are there. docs/first-month.md goes with it.`,
 }
 
 // write writes the file, and those that it names.
-func (o *initial) write(out io.Writer) error {
+func (o *starter) write(out io.Writer) error {
 	text, err := o.text()
 	if err != nil {
 		return err
@@ -78,7 +78,7 @@ func (o *initial) write(out io.Writer) error {
 }
 
 // text returns the text of the file.
-func (o *initial) text() (string, error) {
+func (o *starter) text() (string, error) {
 	switch {
 	case o.short:
 		return config.ShortTemplate(), nil

@@ -129,7 +129,7 @@ var errOther = errors.New("the notes of another list follow")
 
 // exchange takes over the changes of a list that other nodes have stored, and stores those that they lack.
 func (l *Lists) exchange(one *list) error {
-	t := &taking{lists: l, list: one, newest: one.numbers.Newest()}
+	t := &takeover{lists: l, list: one, newest: one.numbers.Newest()}
 	err := l.eachNote(originKeyOf(one.name), func(c numbers.Change) error { // first, so that these have their origin
 		if !c.At.After(t.newest) {
 			return nil
@@ -182,8 +182,8 @@ func (l *Lists) eachNote(begin []byte, take func(numbers.Change) error) error {
 	return err
 }
 
-// A taking takes over changes of other nodes, some at a time.
-type taking struct {
+// A takeover takes changes of other nodes, some at a time.
+type takeover struct {
 	lists  *Lists
 	list   *list
 	newest time.Time // of the journal, before
@@ -191,7 +191,7 @@ type taking struct {
 	taken  int
 }
 
-func (t *taking) add(c numbers.Change) error {
+func (t *takeover) add(c numbers.Change) error {
 	if t.some = append(t.some, c); len(t.some) < atOnce {
 		return nil
 	}
@@ -199,7 +199,7 @@ func (t *taking) add(c numbers.Change) error {
 }
 
 // take takes over what was added.
-func (t *taking) take() error {
+func (t *takeover) take() error {
 	if err := t.lists.origins(t.list.name, t.some); err != nil {
 		return err
 	}

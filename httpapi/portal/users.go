@@ -14,6 +14,9 @@ import (
 // leastPassword is the minimum length of a password that a page sets.
 const leastPassword = 8
 
+// fixedUsers says why users cannot be changed.
+const fixedUsers = "The users of this account are in the configuration of the gateway, and are changed there."
+
 // A passwordModel is the model of the page with which a user changes the own password.
 type passwordModel struct {
 	Managed bool // the page can change it
@@ -31,7 +34,7 @@ func (v *visit) changePassword() {
 	}
 	m := passwordModel{Managed: v.isManaged()}
 	if !m.Managed {
-		v.wrong(http.StatusConflict, "The users of this account are in the configuration of the gateway, and are changed there.")
+		v.wrong(http.StatusConflict, fixedUsers)
 		return
 	}
 	current, next := form.Get("current"), form.Get("password")
@@ -106,7 +109,7 @@ func (v *visit) changeUsers() {
 	isKnown := slices.ContainsFunc(m.Users, func(u config.AccountUser) bool { return u.Name == m.Name })
 	switch {
 	case !m.Managed:
-		v.wrong(http.StatusConflict, "The users of this account are in the configuration of the gateway, and are changed there.")
+		v.wrong(http.StatusConflict, fixedUsers)
 		return
 	case m.Name == m.Own:
 		m.Wrong = "You cannot change or remove yourself: the page Password changes your password."

@@ -84,7 +84,8 @@ func (w *Writer) Write(s Segment) error {
 func (w *Writer) write(s *Segment) error {
 	at, size := uint64(s.Time.UnixNano()), headers+len(s.Data)
 	w.begin(packet)
-	for _, n := range []uint32{0, uint32(at >> 32), uint32(at), uint32(size), uint32(size)} { // interface, time, captured, sent
+	// the interface, the time in two halves, and how many octets were captured and sent
+	for _, n := range []uint32{0, uint32(at >> 32), uint32(at), uint32(size), uint32(size)} {
 		w.number(n)
 	}
 	w.packet(s, size)

@@ -103,9 +103,9 @@ func listAddCommand(load ask.Load) *cobra.Command {
 		Short: "Add numbers to a list",
 		Long: `Adds numbers, or names of senders, to a list of the configuration. They are written to a
 file beside that of the list, with the ending .changes, so they stay when the list's file is
-replaced. A running gateway knows them within two seconds. In a cluster the gateway is asked, at the
+replaced. A running gateway knows them within two seconds. In a cluster the gateway is remoteList, at the
 node that owns the work, and all nodes have them.`,
-		Example: "  pmg list add optouts +46701740605 --reason 'asked by letter'",
+		Example: "  pmg list add optouts +46701740605 --reason 'remoteList by letter'",
 		Args:    ask.AtLeast(2, "the name of a list and numbers"),
 	}, func(out io.Writer, l register, name string, all []string) error {
 		n, err := l.change(true, reason, all)
@@ -125,7 +125,7 @@ func listRemoveCommand(load ask.Load) *cobra.Command {
 		Short: "Remove numbers from a list",
 		Long: `Removes numbers, or names of senders, from a list of the configuration, even if its file has
 them. They are written to a file beside that of the list, with the ending .changes. A running
-gateway knows them within two seconds. In a cluster the gateway is asked, at the node that owns the
+gateway knows them within two seconds. In a cluster the gateway is remoteList, at the node that owns the
 work.`,
 		Example: "  pmg list remove optouts +46701740605",
 		Args:    ask.AtLeast(2, "the name of a list and numbers"),
@@ -166,13 +166,13 @@ func onList(
 				}
 			}
 			if g.Address != "" {
-				return do(cmd.OutOrStdout(), asked{cmd.Context(), &g, args[0]}, args[0], args[1:])
+				return do(cmd.OutOrStdout(), remoteList{cmd.Context(), &g, args[0]}, args[0], args[1:])
 			}
 			l, err := numbers.Open(c.Lists[i].File, false)
 			if err != nil {
 				return err
 			}
-			return do(cmd.OutOrStdout(), onDisk{cmd.Context(), l, args[0]}, args[0], args[1:])
+			return do(cmd.OutOrStdout(), localList{cmd.Context(), l, args[0]}, args[0], args[1:])
 		}
 		return fmt.Errorf("cannot find list %s: the section lists of %s does not name it", quoted(args[0]), file)
 	}
@@ -189,21 +189,21 @@ type register interface {
 	export(out io.Writer, removed bool) error
 }
 
-// An onDisk is a list that is read and changed beside its file, whether a gateway runs or not.
-type onDisk struct {
+// A localList is a list that is read and changed beside its file, whether a gateway runs or not.
+type localList struct {
 	ctx  context.Context
 	list *numbers.List
 	name string
 }
 
-func (l onDisk) has(address string) (bool, error) { return l.list.Has(number.Read(address)), nil }
+func (l localList) has(address string) (bool, error) { return l.list.Has(number.Read(address)), nil }
 
-func (l onDisk) find(address string) (*admin.Listed, error) {
+func (l localList) find(address string) (*admin.Listed, error) {
 	found, err := l.list.Look(l.ctx, address)
 	return admin.ListedOf(l.name, address, found), err
 }
 
-func (l onDisk) change(on bool, reason string, addresses []string) (int, error) {
+func (l localList) change(on bool, reason string, addresses []string) (int, error) {
 	from := numbers.Origin{At: time.Now(), Source: numbers.Command, Reason: reason}
 	if u, err := user.Current(); err == nil {
 		from.Who = u.Username
@@ -214,7 +214,7 @@ func (l onDisk) change(on bool, reason string, addresses []string) (int, error) 
 	return l.list.Remove(from, addresses...)
 }
 
-func (l onDisk) export(out io.Writer, removed bool) error {
+func (l localList) export(out io.Writer, removed bool) error {
 	return l.list.WriteCSV(l.ctx, out, removed)
 }
 
@@ -224,31 +224,31 @@ const (
 	exportTimeout = 10 * time.Minute
 )
 
-// An asked is a list of a running gateway.
-type asked struct {
+// A remoteList is a list of a running gateway.
+type remoteList struct {
 	ctx     context.Context
 	gateway *ask.Gateway
 	name    string
 }
 
-func (l asked) path(rest string) string {
+func (l remoteList) path(rest string) string {
 	return admin.Base + "/lists/" + url.PathEscape(l.name) + rest
 }
 
-func (l asked) has(address string) (bool, error) {
+func (l remoteList) has(address string) (bool, error) {
 	var on struct{ Lists []string }
 	query := url.Values{"number": {address}}
 	err := l.gateway.JSON(l.ctx, askTimeout, http.MethodGet, admin.Base+"/listed?"+query.Encode(), &on)
 	return slices.Contains(on.Lists, l.name), err
 }
 
-func (l asked) find(address string) (*admin.Listed, error) {
+func (l remoteList) find(address string) (*admin.Listed, error) {
 	found := new(admin.Listed)
 	err := l.gateway.JSON(l.ctx, askTimeout, http.MethodGet, l.path("/numbers/"+url.PathEscape(address)), found)
 	return found, err
 }
 
-func (l asked) change(on bool, reason string, addresses []string) (int, error) {
+func (l remoteList) change(on bool, reason string, addresses []string) (int, error) {
 	path := admin.Base + "/lists/remove?"
 	if on {
 		path = admin.Base + "/lists/add?"
@@ -263,7 +263,7 @@ func (l asked) change(on bool, reason string, addresses []string) (int, error) {
 	return done.Changed, err
 }
 
-func (l asked) export(out io.Writer, removed bool) error {
+func (l remoteList) export(out io.Writer, removed bool) error {
 	path := l.path("/export")
 	if removed {
 		path += "?all=1"

@@ -30,13 +30,13 @@ type Traffic struct {
 	From, To   time.Time
 	Now        time.Time // the prices of this time are looked for
 	NameOf     statement.Names
-	missing    map[string]*missing
+	missing    map[string]*unpriced
 	line       events.Line
 	from, till int64 // microseconds since 1970
 }
 
-// A missing is a destination without a price.
-type missing struct {
+// An unpriced is a destination without a price.
+type unpriced struct {
 	what     string
 	messages int64
 	account  string // an account with such a message
@@ -74,7 +74,7 @@ const mostMissing = 20
 // Without returns a line for each network that messages went to and for which a list has no price, and for each beginning of the
 // numbers whose network is not known: those with the most messages first.
 func (t *Traffic) Without(l *prices.List) ([]string, error) {
-	t.missing, t.from, t.till = map[string]*missing{}, t.From.UnixMicro(), t.To.UnixMicro()
+	t.missing, t.from, t.till = map[string]*unpriced{}, t.From.UnixMicro(), t.To.UnixMicro()
 	err := events.ReadAll(t.Dirs, t.From, func(text []byte) error {
 		if t.line.Read(bytes.TrimSuffix(text, []byte{'\n'})) && t.takes(&t.line) {
 			t.add(l)
@@ -84,7 +84,7 @@ func (t *Traffic) Without(l *prices.List) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot read events: %w", err)
 	}
-	all := slices.SortedFunc(maps.Values(t.missing), func(a, b *missing) int {
+	all := slices.SortedFunc(maps.Values(t.missing), func(a, b *unpriced) int {
 		return cmp.Or(cmp.Compare(b.messages, a.messages), cmp.Compare(a.what, b.what))
 	})
 	lines := []string{}
@@ -124,7 +124,7 @@ func (t *Traffic) add(l *prices.List) {
 	}
 	m := t.missing[what]
 	if m == nil {
-		m = &missing{what: what, account: events.Unescape(t.line.Account)}
+		m = &unpriced{what: what, account: events.Unescape(t.line.Account)}
 		t.missing[what] = m
 	}
 	m.messages++
