@@ -323,7 +323,7 @@ func (v *view) connector(c *connector.Connector, now int64, wall time.Time) Conn
 	row := Connector{
 		Name: c.Name, Direction: cfg.Direction, Protocol: cfg.Protocol, Condition: Condition{State: v.state(c, bound)},
 		Instances: cfg.Instances, Sessions: open, SessionsBound: bound, SessionsReady: c.Online(),
-		Window: cfg.Window, Windows: cfg.Window * c.Online(), MaxQueue: cfg.MaxQueue,
+		Window: cfg.MostRequests(), Windows: c.Allowed(), MaxQueue: cfg.MaxQueue,
 		PDUs: pduCounts(c), Answers: newAnswers(&s.Answer, 1), Delays: newAnswers(&s.Receipt.Histogram, connector.DelayScale),
 	}
 	fill(&row.Counters, &s.Counters)
@@ -437,7 +437,7 @@ func sessionList(c *connector.Connector, now int64, wall time.Time, queues map[s
 			Connector: c.Name, Number: l.Instance.Number, Remote: l.Remote.String(),
 			Since: wall.Add(time.Duration(l.Opened - now)),
 			Bind:  l.Session.Bound().String(), IdleSeconds: max(0, seconds(now-l.Heard.Load())),
-			InFlight: l.Inflight.Used(), Window: cfg.Window,
+			InFlight: l.Inflight.Used(), Window: l.Allowed(),
 		}
 		if l.Session.Bound() != 0 {
 			s.Account = accountOf(l)

@@ -307,7 +307,10 @@ func (d *decoder) protocol(c *Connector, path string) {
 	if o == nil {
 		return
 	}
-	if most := o.MaxWindow(); c.Window > most {
+	switch most := o.MaxWindow(); {
+	case c.Window == Auto && (c.Direction != Out || c.Protocol != "smpp" && c.Protocol != "ucp"):
+		d.problem(path+".window", "auto is for out connectors of smpp and ucp")
+	case int(c.Window) > most:
 		d.problem(
 			path+".window", "must be at most %d, the most that %s can pair with answers, not %d", most, c.Protocol, c.Window,
 		)

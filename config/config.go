@@ -238,7 +238,7 @@ type Connector struct {
 	Address   string   `yaml:"address" live:"no" doc:"host:port to listen on or connect to. Needed unless addresses is given."`
 	Addresses []string `yaml:"addresses" live:"no" doc:"Further addresses: all are listened on; an out connector's instances take them in turn, and the next when one is down."`
 	Instances int      `yaml:"instances" default:"1" in:"1000" range:"1..1000000" live:"rebind" doc:"Sessions that are open at the same time. An in connector refuses further ones, an out connector opens this many."`
-	Window    int      `yaml:"window" default:"10" ucp:"1" range:"1..10000" live:"rebind" doc:"Requests sent and not yet answered, per session. Larger hides latency; many SMSCs refuse more than 10. UCP allows 99, but many of its peers discard what comes before their answer."`
+	Window    Window   `yaml:"window" default:"10" ucp:"1" live:"rebind" doc:"Requests sent and not yet answered, per session. Larger hides latency; many SMSCs refuse more than 10. UCP allows 99, but many of its peers discard what comes before their answer. auto, for SMSCs of SMPP and UCP, finds what brings most answers a second, up to 1000 (docs/operate.md)."`
 
 	Listen       string `yaml:"listen" only:"out" live:"no" doc:"host:port to listen on, in place of address, for an SMSC that connects: it sends outbind (SMPP), or logs in (operation 60) or sends messages immediately (UCP). At most instances such sessions are open."`
 	PeerSystemID string `yaml:"peer_system_id" only:"out" live:"yes" doc:"With listen, the name that the SMSC must give in its outbind or login; any when empty."`

@@ -492,3 +492,28 @@ routes: [{to: operator}]
 		}
 	}
 }
+
+// A window that the gateway finds is for SMSCs of two protocols, and at most what the protocol can pair with answers.
+func TestWindowAuto(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		connector string
+		most      int
+	}{
+		{`{name: o, direction: out, address: "127.0.0.1:1", system_id: pmg, password: secret, window: auto}`, 1000},
+		{`{name: o, direction: out, protocol: ucp, address: "127.0.0.1:1", system_id: pmg, password: secret, window: auto}`, 99},
+		{`{name: o, direction: in, address: "127.0.0.1:1", window: auto}`, 0},
+		{`{name: o, direction: out, protocol: test, window: auto}`, 0},
+	} {
+		cfg, _, err := Parse([]byte("accounts: [{system_id: load, password: secret}]\nconnectors: ["+test.connector+"]\nroutes: [{to: o}]\n"), Options{Protocols: []string{"smpp", "ucp", "test"}})
+		if test.most == 0 {
+			if err == nil || !strings.Contains(err.Error(), "auto is for out connectors of smpp and ucp") {
+				t.Errorf("%s: %v", test.connector, err)
+			}
+			continue
+		}
+		if err != nil || cfg.Connectors[0].MostRequests() != test.most || cfg.Connectors[0].Window.String() != "auto" {
+			t.Errorf("%s: %v", test.connector, err)
+		}
+	}
+}

@@ -126,7 +126,22 @@ func ourName(cfg *config.Connector) string {
 
 // ReadLimit returns how many requests of a session may be under way before the session is not read
 // any more: the window in both directions, and some PDUs without a message.
-func (c *Connector) ReadLimit() int { return 2*c.Config().Window + 16 }
+func (c *Connector) ReadLimit() int { return 2*c.Config().MostRequests() + 16 }
+
+// Allowed returns how many requests may be under way, over the sessions that can be given messages.
+func (c *Connector) Allowed() int {
+	cfg := c.Config()
+	if cfg.Window != config.Auto {
+		return int(cfg.Window) * c.Online()
+	}
+	sum := 0
+	c.Links(func(l *Link) {
+		if l.Session.Bound() != 0 {
+			sum += l.Outlet.Allowed()
+		}
+	})
+	return sum
+}
 
 // Online returns how many sessions can be given messages.
 func (c *Connector) Online() int { return int(c.online.Load()) }

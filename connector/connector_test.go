@@ -12,7 +12,7 @@ import (
 )
 
 func newConnector(instances, window int) *Connector {
-	return New(0, &config.Connector{Name: "c", Direction: config.In, Instances: instances, Window: window}, toy.New(), &Memory{})
+	return New(0, &config.Connector{Name: "c", Direction: config.In, Instances: instances, Window: config.Window(window)}, toy.New(), &Memory{})
 }
 
 func newLink(c *Connector) *Link {

@@ -1,6 +1,6 @@
 // Package connector holds the pools of sessions and the ways out of the gateway:
-// connectors with their instances; lanes with their shares, queues (package queue) and slots, which are the windows;
-// delayed answers; submits that wait for room.
+// connectors with their instances; lanes with their shares, queues (package queue) and slots, which are the windows
+// (package autowindow finds their size); delayed answers; submits that wait for room.
 //
 // A lane belongs to one goroutine, the dispatcher. Fields that other goroutines may read are atomic, and methods that are safe
 // for concurrent use say so.

@@ -151,7 +151,7 @@ func (l *Lane) nextMessage(now, wait int64) *Slot {
 			return nil
 		}
 		if front.Outlet == nil {
-			if l.Window.dialing*l.Config().Window >= l.Queues.due() {
+			if l.Window.dialing*l.Config().MostRequests() >= l.Queues.due() {
 				return nil // the instances being connected will have enough slots for the waiting messages
 			}
 			l.Window.dialing++
@@ -212,7 +212,11 @@ func (l *Lane) Answered(now int64, slot *Slot, a sms.Answer) {
 	} else if left != m {
 		defer left.Release()
 	}
+	full := slot.Outlet.size.auto != nil && (slot.Outlet.isFull() || l.Queues.ready(now))
 	alone := l.Window.putBack(slot, a.Code)
+	if slot.Outlet.size.auto != nil {
+		l.Window.adapt(slot.Outlet, a, slot.Sent, full)
+	}
 	if m.Flags&sms.Settled != 0 {
 		l.policy.Settler.Doubled(l, left, a)
 		l.drop(share, m)

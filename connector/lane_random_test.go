@@ -181,7 +181,7 @@ func (a *actor) check() {
 		a.t.Fatalf("seed %d: %d queued, but %d wait, %d of them scheduled, and %d are under way", a.seed, queued, waiting, scheduled, under)
 	}
 	for _, l := range a.sessions {
-		if n := windowOf(l); l.takesMore() && n != l.Connector.Config().Window {
+		if n := windowOf(l); l.takesMore() && n != l.Connector.Config().MostRequests() {
 			a.t.Fatalf("seed %d: %d slots in a window of %d", a.seed, n, l.Connector.Config().Window)
 		}
 	}

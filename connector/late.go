@@ -42,7 +42,7 @@ func (l *Link) ResponseTimeout() int64 {
 // accepted the message.
 func (l *Link) GiveUp(slot *Slot, token []byte) {
 	r := &l.late.requests
-	if len(*r) >= maxLate*l.Connector.Config().Window {
+	if len(*r) >= maxLate*l.Connector.Config().MostRequests() {
 		*r = (*r)[:copy(*r, (*r)[1:])]
 	}
 	*r = append(*r, lateRequest{slot.Sequence, Unanswered{slot.Message.ID, slot.Sent, slot.Inquiry != nil, token}})
@@ -74,7 +74,7 @@ func (l *Link) Awaited(took int64) {
 		l.late.inTime = 0
 		return
 	}
-	if l.late.inTime++; l.late.inTime >= inTimeAfter*cfg.Window {
+	if l.late.inTime++; l.late.inTime >= inTimeAfter*cfg.MostRequests() {
 		l.late.timeout = 0
 	}
 }

@@ -5,7 +5,9 @@ import (
 	"net/netip"
 	"sync/atomic"
 
+	"pmg/config"
 	"pmg/connector/account"
+	"pmg/connector/autowindow"
 	"pmg/internal/ratelimit"
 	"pmg/internal/tlsfiles"
 	"pmg/pdulog"
@@ -70,7 +72,7 @@ type Outlet struct {
 	Courier  Courier
 	home     *Connector // the connector whose counters include the outlet
 	link     *Link      // the session; nil: the outlet is not a session
-	window   int        // the configured window when the session began
+	size     sizing     // how many requests may be under way
 	slots    []*Slot
 	aside    []*Slot // free slots that must not be taken now
 	frozen   []*Slot // slots whose requests were not answered in time
@@ -96,6 +98,22 @@ const (
 	stopped        // the session gets no more messages
 )
 
+// A sizing is how many requests of an outlet may be under way.
+type sizing struct {
+	most    int                // from the configuration when the session began
+	auto    *autowindow.Window // how many of them are allowed now; nil: all
+	allowed atomic.Int64       // size of auto; 0: no auto
+	surplus int                // slots under way that are dropped when they are put back, because fewer are allowed now
+}
+
+// Allowed returns how many requests may be under way now. It is safe for concurrent use.
+func (o *Outlet) Allowed() int {
+	if n := o.size.allowed.Load(); n != 0 {
+		return int(n)
+	}
+	return o.size.most
+}
+
 // takesMore reports whether the session may be given messages.
 func (o *Outlet) takesMore() bool { return o.supply == given }
 
@@ -113,8 +131,13 @@ func (l *Link) Open(i *Instance, remote netip.AddrPort, now int64, courier Couri
 	l.Connector, l.Instance, l.Remote, l.Opened = i.Connector, i, remote, now
 	l.Courier, l.home, l.link = courier, i.Connector, l
 	l.Heard.Store(now)
-	window := i.Connector.Config().Window
-	l.window = window
+	cfg := i.Connector.Config()
+	window := cfg.MostRequests()
+	l.size.most = window
+	if cfg.Window == config.Auto {
+		l.size.auto = autowindow.New(window)
+		l.size.allowed.Store(int64(l.size.auto.Size()))
+	}
 	l.Refusals.SetRate(RefusalRate, 1)
 	l.Session = i.Connector.NewSession(func(n uint32) bool { return !l.Inflight.Free(n, window) }, l.load, l.wanted, l.client)
 	l.Can = protocols.AbilitiesOf(l.Session)

@@ -46,7 +46,7 @@ func (l *Link) About(received bool, p protocols.PDU, m *sms.Message, id uint64) 
 	switch {
 	case m != nil:
 		a.ID, a.Account = m.ID, m.Account()
-		l.logged.put(l.Connector.Config().Window, p.Sequence(), m)
+		l.logged.put(l.Connector.Config().MostRequests(), p.Sequence(), m)
 	case received && p.IsAnswer():
 		if r := l.logged.find(p.Sequence()); r != nil {
 			a.ID, a.Account = r.id, r.origin.Account

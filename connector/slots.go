@@ -1,6 +1,10 @@
 package connector
 
-import "pmg/sms"
+import (
+	"slices"
+
+	"pmg/sms"
+)
 
 // A Slot is the right of a session to one unanswered request. A free slot is in its lane's list of
 // free slots. A slot whose request is under way holds the message.
@@ -59,6 +63,9 @@ func (s *Slots) Back() *Slot {
 // session has only one slot.
 func (s *Slots) Open(o *Outlet, window int) {
 	o.unused = window
+	if o.size.auto != nil {
+		o.unused = o.size.auto.Size()
+	}
 	s.grow(o)
 }
 
@@ -121,6 +128,9 @@ func (s *Slots) Put(slot *Slot) {
 	o.used--
 	switch {
 	case !o.takesMore():
+	case o.size.surplus > 0:
+		o.size.surplus--
+		o.remove(slot)
 	case o.reserved:
 		o.aside = append(o.aside, slot)
 	default:
@@ -190,11 +200,50 @@ func (s *Slots) Release(o *Outlet) {
 	}
 }
 
+// Resize allows so many requests under way. It reports false, and does nothing, while the session is reserved for suspects.
+func (s *Slots) Resize(o *Outlet, size int) bool {
+	have := len(o.slots) - o.size.surplus + o.unused
+	if o.reserved || !o.takesMore() {
+		return false
+	}
+	if size > have {
+		more := size - have
+		back := min(more, o.size.surplus)
+		o.size.surplus -= back
+		if o.unused += more - back; o.unused == more-back && o.unused > 0 {
+			s.grow(o) // the others may all be under way, and only Take makes slots
+		}
+		return true
+	}
+	less := have - size
+	cut := min(less, o.unused)
+	o.unused -= cut
+	for _, slot := range slices.Clone(o.slots) {
+		if cut < less && slot.next != nil {
+			unlink(slot)
+			o.remove(slot)
+			cut++
+		}
+	}
+	o.size.surplus += less - cut
+	return true
+}
+
+// remove forgets a slot.
+func (o *Outlet) remove(slot *Slot) {
+	o.slots = slices.DeleteFunc(o.slots, func(s *Slot) bool { return s == slot })
+}
+
+// isFull reports whether all requests that are allowed are under way.
+func (o *Outlet) isFull() bool {
+	return o.unused == 0 && o.used+len(o.frozen) >= len(o.slots)
+}
+
 // Drop removes all free slots of a session that gets no more requests. Slots under way are dropped
 // when they are put back. Drop reports whether the session had slots.
 func (s *Slots) Drop(o *Outlet) bool {
 	had := o.slots != nil
-	o.supply, o.unused = stopped, 0
+	o.supply, o.unused, o.size.surplus = stopped, 0, 0
 	for _, slot := range o.slots {
 		if slot.next != nil {
 			unlink(slot)

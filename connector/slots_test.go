@@ -240,3 +240,74 @@ func BenchmarkSlots(b *testing.B) {
 		})
 	}
 }
+
+// After Resize as many requests are under way as it allows, or more only until those above it are answered.
+func TestSlotsResize(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(200) {
+		random := rand.New(rand.NewPCG(seed, 4))
+		c := newConnector(2, 1)
+		var s Slots
+		l, other := newLink(c), newLink(c)
+		size := 1 + random.IntN(5)
+		s.Open(&l.Outlet, size)
+		s.Open(&other.Outlet, 1)
+		var under, frozen []*Slot
+		for range 2000 {
+			switch random.IntN(6) {
+			case 0:
+				size = 1 + random.IntN(12)
+				if !s.Resize(&l.Outlet, size) {
+					t.Fatalf("seed %d: not resized", seed)
+				}
+			case 1:
+				if n := len(under); n > 0 {
+					slot := under[n-1]
+					under = under[:n-1]
+					if s.Freeze(slot); slices.Contains(l.frozen, slot) {
+						frozen = append(frozen, slot)
+					}
+				}
+			case 2:
+				s.Thaw(&l.Outlet)
+				frozen = nil
+			case 3:
+				if n := len(under); n > 0 {
+					i := random.IntN(n)
+					s.Put(under[i])
+					under = slices.Delete(under, i, i+1)
+				}
+			default:
+				var others []*Slot
+				for slot := s.Take(); slot != nil; slot = s.Take() {
+					if slot.Link == other {
+						others = append(others, slot)
+						continue
+					}
+					if under = append(under, slot); random.IntN(2) == 0 {
+						break
+					}
+				}
+				for _, slot := range others {
+					s.Put(slot)
+				}
+			}
+			if full := l.isFull(); full != (len(under)+len(frozen) >= size) {
+				t.Fatalf("seed %d: full %t with %d under way and %d frozen of %d", seed, full, len(under), len(frozen), size)
+			}
+		}
+		for _, slot := range under {
+			s.Put(slot)
+		}
+		s.Thaw(&l.Outlet)
+		n := 0
+		for slot := s.Take(); slot != nil; slot = s.Take() {
+			if slot.Link == l {
+				n++
+			}
+		}
+		if n != size {
+			t.Fatalf("seed %d: %d slots of %d", seed, n, size)
+		}
+	}
+}

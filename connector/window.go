@@ -74,13 +74,13 @@ func (w *Window) Bound(link *Link, takes bool) {
 // NewOutlet returns an outlet without a session. courier takes up to window messages at a time.
 // home is the connector that counts the outlet.
 func NewOutlet(home *Connector, courier Courier, window int) *Outlet {
-	return &Outlet{Courier: courier, home: home, window: window}
+	return &Outlet{Courier: courier, home: home, size: sizing{most: window}}
 }
 
 // Open adds an outlet. The outlet is given messages from now on.
 func (w *Window) Open(o *Outlet) {
 	o.balanced = w.lane.ToClient()
-	w.slots.Open(o, o.window)
+	w.slots.Open(o, o.size.most)
 	w.online.Add(1)
 	o.home.online.Add(1)
 	w.lane.moving.downSince, w.lane.moving.rest = 0, 0
@@ -181,6 +181,21 @@ func (w *Window) putBack(slot *Slot, code sms.Code) (alone bool) {
 		w.slots.Thaw(o)
 	}
 	return alone
+}
+
+// adapt learns from an answer how many requests of an outlet may be under way. full is true if all that were allowed were.
+func (w *Window) adapt(o *Outlet, a sms.Answer, sent int64, full bool) {
+	switch {
+	case a.Code == sms.Lost || a.Code == sms.Timeout || sent == 0:
+		return
+	case a.Code == sms.Throttled:
+		o.size.auto.Refused(a.At, a.At-sent)
+	default:
+		o.size.auto.Accepted(a.At, a.At-sent, full)
+	}
+	if size := o.size.auto.Size(); int64(size) != o.size.allowed.Load() && w.slots.Resize(o, size) {
+		o.size.allowed.Store(int64(size))
+	}
 }
 
 // EachUnderWay calls f for every message of an out connector's lane that was sent and is not

@@ -76,7 +76,7 @@ func (s *SMSC) open(now int64) {
 		s.gateway.Sessions.Reached(now, s.connector)
 	}
 	cfg := s.connector.Config()
-	s.worker.Open(s.worker, cfg.Instances*cfg.Window)
+	s.worker.Open(s.worker, cfg.Instances*cfg.MostRequests())
 }
 
 // work answers messages.

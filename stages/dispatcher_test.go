@@ -253,7 +253,7 @@ func benchDispatcher(b *testing.B, instances, backlog int) {
 			runtime.Gosched()
 		}
 	}
-	under := instances * c.Config().Window
+	under := instances * c.Config().MostRequests()
 	for n := under + backlog; n > 0; n -= 10_000 {
 		submit(min(n, 10_000))
 	}

@@ -158,7 +158,7 @@ func (v *SMSC) shut(w *courier) {
 func senderOptions(c *connector.Connector, host string, holds func() bool) (o httpcall.Options) {
 	cfg := c.Config()
 	o = httpcall.Options{
-		Connections: cfg.Instances * cfg.Window, ConnectTimeout: cfg.ConnectTimeout, Timeout: cfg.ResponseTimeout,
+		Connections: cfg.Instances * cfg.MostRequests(), ConnectTimeout: cfg.ConnectTimeout, Timeout: cfg.ResponseTimeout,
 		Holds: holds,
 	}
 	if files := c.TLS(); files != nil {

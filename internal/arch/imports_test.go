@@ -124,9 +124,10 @@ func table() []row {
 		{"gateway/privacy", "config events internal/logfile internal/wholefile pdulog sms sms/charset sms/number sms/plan store"},
 
 		// Sessions, and the gateway's decisions about them.
+		{"connector/autowindow", ""},
 		{"connector/queue", "sms"},
 		{"connector/streams", ""},
-		{"connector", "config connector/account connector/queue connector/streams internal/ratelimit internal/tlsfiles pdulog protocols sms sms/fit"},
+		{"connector", "config connector/account connector/autowindow connector/queue connector/streams internal/ratelimit internal/tlsfiles pdulog protocols sms sms/fit"},
 		{"connector/worker", "connector sms"},
 		{"gateway/node", "config connector internal/turns sms"},
 		{"gateway/hooks", "config internal/smstext plugin plugin/answers plugin/enum plugin/program plugin/service sms sms/number sms/rewrite"},
