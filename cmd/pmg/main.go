@@ -107,7 +107,7 @@ func addGroups(root *cobra.Command) {
 			customers.Price(), check.Lists(loadQuietly), files.Forget(forgetProgram()),
 		}},
 		{"Test", []*cobra.Command{
-			probe.Command(sessionNames(), newSessionDriver), check.Profiles(),
+			probe.Command(sessionNames(), newSessionDriver), newReplayCommand(), check.Profiles(),
 		}},
 	} {
 		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title + ":"})

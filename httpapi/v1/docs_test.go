@@ -36,7 +36,7 @@ func programs() map[string][]string {
 
 var (
 	sections = regexp.MustCompile(`(?s)<h2 id="([a-zA-Z]+)">.*?</section>`)
-	program = regexp.MustCompile(`(?s)<summary>([A-Za-z]+)</summary><pre tabindex="0">(.*?)</pre>`)
+	program  = regexp.MustCompile(`(?s)<summary>([A-Za-z]+)</summary><pre tabindex="0">(.*?)</pre>`)
 )
 
 // Each example of the page is carried out by the gateway as it stands there, but for the id of a message, which is one that waits.
@@ -134,7 +134,9 @@ func TestDocsBrowser(t *testing.T) {
 	t.Parallel()
 	b := chrome.Start(t)
 	r := newDocsRig(t)
-	try := func(id string) string { return `//section[@aria-labelledby="` + id + `"]//details[contains(@class, "try")]` }
+	try := func(id string) string {
+		return `//section[@aria-labelledby="` + id + `"]//details[contains(@class, "try")]`
+	}
 	send := func(id, want string) {
 		t.Helper()
 		b.Do(chromedp.Evaluate(`document.querySelector('section[aria-labelledby=`+id+`] .try').open = true`, nil), chrome.Click(try(id)+`//button`),
