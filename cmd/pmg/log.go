@@ -233,8 +233,13 @@ type logPrinter struct {
 	capture *logCapture     // nil: lines are printed
 	decoder *pdulog.Decoder
 
-	unconverted int
-	firstErr    error
+	omitted omission
+}
+
+// An omission is the lines that could not be converted.
+type omission struct {
+	lines int
+	first error // reason of the first one
 }
 
 func (p *logPrinter) entry(e *pdulog.Entry) error {
@@ -287,14 +292,14 @@ func (p *logPrinter) captured(e *pdulog.Entry) error {
 
 // omit counts a line that cannot be converted. The others are still useful: the error is reported at the end.
 func (p *logPrinter) omit(err error) {
-	if p.unconverted++; p.firstErr == nil {
-		p.firstErr = err
+	if p.omitted.lines++; p.omitted.first == nil {
+		p.omitted.first = err
 	}
 }
 
 func (p *logPrinter) end() error {
-	if p.unconverted > 0 {
-		return fmt.Errorf("cannot convert %d of the lines; the first: %w", p.unconverted, p.firstErr)
+	if p.omitted.lines > 0 {
+		return fmt.Errorf("cannot convert %d of the lines; the first: %w", p.omitted.lines, p.omitted.first)
 	}
 	if p.total == nil {
 		return nil

@@ -95,12 +95,12 @@ routes: [{to: operator, account: other}]
 	play("4 accepted, 0 refused, 0 not answered", "--speed", "100", "--mask-texts", "--window", "1")
 	play("sent 1 submits", "--speed", "max", "--account", "shop", "--grep", "Shop")
 	for what, args := range map[string][]string{
-		"nothing was sent":   {"--system-id", "other", "--until", "2026-11-20T19:05:00"},
-		"login of other":     {"--system-id", "other", "--tls=false", "--password-file", "/dev/null"},
-		"use 1 to 40":        {"--system-id", "other", "--window", "41"},
-		"--speed 0":          {"--system-id", "other", "--speed", "0"},
-		"no pdu log":         {"--system-id", "other", "--connector", "none"},
-		"smpp or ucp":        {"--system-id", "other", "--protocol", "http"},
+		"nothing was sent":                 {"--system-id", "other", "--until", "2026-11-20T19:05:00"},
+		"login of other":                   {"--system-id", "other", "--tls=false", "--password-file", "/dev/null"},
+		"use 1 to 40":                      {"--system-id", "other", "--window", "41"},
+		"--speed 0":                        {"--system-id", "other", "--speed", "0"},
+		"no pdu log":                       {"--system-id", "other", "--connector", "none"},
+		"smpp or ucp":                      {"--system-id", "other", "--protocol", "http"},
 		"4 of 4 submits were not accepted": {"--system-id", "poor", "--speed", "max"},
 	} {
 		cmd := newReplayCommand()
