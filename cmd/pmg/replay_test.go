@@ -14,6 +14,7 @@ import (
 	"pmg/internal/testkit/testutil"
 	"pmg/pdulog"
 	"pmg/protocols/smpp"
+	"pmg/protocols/ucp"
 )
 
 // replayed are the lines of a session, and what behind the command must come to the SMSC.
@@ -133,4 +134,51 @@ routes: [{to: operator, account: other}]
 			t.Errorf("the SMSC lacks %s\nof\n%s", want(line), seen)
 		}
 	}
+}
+
+// The submits of a client of UCP are sent again, too.
+func TestReplayUCP(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	logs := filepath.Join(dir, "logs")
+	if err := os.Mkdir(logs, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	d := ucp.New(ucp.Options{})
+	f, err := pdulog.NewDir(logs, pdulog.Options{Text: true}).Open("ucps")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := []string{
+		`op51 seq=7 AdC=46700000001 OAdC=1234 MT=3 AMsg="hello 1"`,
+		`op51 seq=8 AdC=46700000001 OAdC=1234 MT=4 NB=0048 TMsg="\x04\x14\x040\x00!" XSer=01060500037F0202020108`,
+	}
+	for i, line := range lines {
+		pdu := d.NewPDU()
+		if err := d.ParseLog(pdu, []byte(line)); err != nil {
+			t.Fatal(line, err)
+		}
+		f.Line(time.Date(2026, 11, 20, 19, 5, i, 0, time.UTC).UnixNano(), 1, true, pdu, pdulog.LoggedIn, pdulog.About{Account: "1234"})
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	r := runServer(t, fmt.Sprintf(`store: {dir: %s/store}
+pdulog: {dir: %s/theirs}
+connectors:
+  - {name: clients, direction: in, protocol: ucp, address: "127.0.0.1:0"}
+  - {name: sandbox, direction: out, protocol: test}
+accounts: [{system_id: "555", password: secret}]
+routes: [{to: sandbox}]
+`, dir, dir))
+	to := r.engine.Addresses(r.gateway.Table.Connector("clients"))[0].String()
+	out, err := runReplay(t, "secret", "--to", to, "--dir", logs, "--protocol", "ucp", "--system-id", "555", "--speed", "max")
+	if err != nil || !strings.Contains(out, "2 accepted") {
+		t.Fatal(err, out)
+	}
+	testutil.Eventually(t, "the gateway has logged both", func() bool {
+		var seen bytes.Buffer
+		err := runLog(t.Context(), &seen, "--dir", filepath.Join(dir, "theirs"), "--command", "op51", "-n", "-1", "--decode=false")
+		return err == nil && strings.Contains(seen.String(), strings.TrimPrefix(lines[0], "op51 seq=7 ")) && strings.Contains(seen.String(), strings.TrimPrefix(lines[1], "op51 seq=8 "))
+	})
 }

@@ -193,7 +193,7 @@ func table() []row {
 		{"cmd/pmg/migrate", "cmd/pmg/migrate/draft cmd/pmg/migrate/jasmin cmd/pmg/migrate/kannel config internal/token"},
 		{"cmd/pmg/dialogue", "internal/tlsfiles protocols sms"},
 		{"cmd/pmg/probe", "cmd/pmg/dialogue internal/console internal/tlsfiles protocols protocols/smpp sms sms/rewrite"},
-		{"cmd/pmg/replay", "cmd/pmg/dialogue pdulog protocols sms"},
+		{"cmd/pmg/replay", "cmd/pmg/dialogue pdulog protocols"},
 		{"cmd/pmg/member", "admin cluster cluster/report cluster/standby cmd/pmg/ask config config/managed gateway/keep internal/console internal/daemon internal/sock internal/tlsfiles internal/token protocols store store/files"},
 		{"cmd/pmg", "admin admin/access admin/manage admin/web cmd/pmg/ask cmd/pmg/check cmd/pmg/customers cmd/pmg/dev cmd/pmg/dialogue cmd/pmg/explain cmd/pmg/files cmd/pmg/help cmd/pmg/history cmd/pmg/member cmd/pmg/migrate cmd/pmg/probe cmd/pmg/replay cmd/pmg/webhooks cmd/pmg/whatif config config/managed config/managed/editor connector gateway gateway/intake gateway/keep gateway/operate gateway/settle httpapi internal/capture internal/console internal/daemon internal/figuretext internal/logtext internal/nearest internal/smstext internal/sock internal/timetext internal/tlsfiles internal/token packaging pdulog pdulog/story protocols protocols/httpsms protocols/smpp protocols/testsms protocols/ucp sandbox sms stages store"},
 

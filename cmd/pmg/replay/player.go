@@ -13,7 +13,6 @@ import (
 	"pmg/cmd/pmg/dialogue"
 	"pmg/pdulog"
 	"pmg/protocols"
-	"pmg/sms"
 )
 
 // Options say where submits are sent, and how fast.
@@ -134,12 +133,15 @@ func (p *Player) wait(isDone func() bool, at time.Time) error {
 	}
 }
 
-// receive handles one PDU, or looks at the timers at a time.
+// receive handles one PDU, or looks at the timers at a time. It finds answers by their numbers itself, because the session has not
+// encoded the submits.
 func (p *Player) receive(until time.Time) error {
 	d := p.dialogue
 	a, err := d.Receive(until)
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		a, err = d.Session.Tick(time.Now().UnixNano(), d.PDU, true), nil
+	} else if err == nil && d.PDU.IsAnswer() {
+		p.answered(d.PDU)
 	}
 	switch {
 	case p.ctx.Err() != nil:
@@ -150,19 +152,21 @@ func (p *Player) receive(until time.Time) error {
 		return d.Write()
 	case a.Kind == protocols.Close || a.Kind == protocols.SendClose:
 		return errors.New(a.Reason)
-	case a.Kind != protocols.Answered:
-		return nil
-	}
-	if _, isOpen := p.open[a.Sequence]; !isOpen {
-		return nil // it comes after its time
-	}
-	delete(p.open, a.Sequence)
-	if a.Code == sms.OK {
-		p.accepted++
-	} else {
-		p.refused[p.options.Driver.StatusName(a.Status)]++
 	}
 	return nil
+}
+
+// answered counts the answer to a submit.
+func (p *Player) answered(answer protocols.Header) {
+	if _, isOpen := p.open[answer.Sequence()]; !isOpen {
+		return // it comes after its time, or answers a keep-alive
+	}
+	delete(p.open, answer.Sequence())
+	if answer.Status() == 0 {
+		p.accepted++
+	} else {
+		p.refused[p.options.Driver.StatusName(answer.Status())]++
+	}
 }
 
 // expire gives up submits that were not answered in time.
