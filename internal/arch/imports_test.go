@@ -176,6 +176,7 @@ func table() []row {
 		{"admin/web", "admin admin/access admin/history admin/manage admin/oidc admin/web/form cluster/report config config/document config/managed config/managed/editor connector events/statement events/stats gateway/operate gateway/privacy gateway/webhooks internal/browser internal/figuretext internal/httpfault internal/sheet internal/textfile pdulog protocols sms sms/prices"},
 
 		// Wiring: the only place of the product that makes drivers.
+		{"docs", ""},
 		{"packaging", ""},
 		{"cmd/pmg/explain", "config connector gateway gateway/intake gateway/leave gateway/route internal/smstext protocols protocols/httpsms sms sms/charset sms/fit sms/number sms/rewrite sms/userdata"},
 		{"cmd/pmg/customers", "admin config events events/stats events/statement gateway/credit internal/console internal/figuretext internal/passhash internal/textfile internal/token sms sms/networks sms/number sms/prices sms/rewrite"},
@@ -195,7 +196,7 @@ func table() []row {
 		{"cmd/pmg/probe", "cmd/pmg/dialogue internal/console internal/tlsfiles protocols protocols/smpp sms sms/rewrite"},
 		{"cmd/pmg/replay", "cmd/pmg/dialogue pdulog protocols"},
 		{"cmd/pmg/member", "admin cluster cluster/report cluster/standby cmd/pmg/ask config config/managed gateway/keep internal/console internal/daemon internal/sock internal/tlsfiles internal/token protocols store store/files"},
-		{"cmd/pmg", "admin admin/access admin/manage admin/web cmd/pmg/ask cmd/pmg/check cmd/pmg/customers cmd/pmg/dev cmd/pmg/dialogue cmd/pmg/explain cmd/pmg/files cmd/pmg/help cmd/pmg/history cmd/pmg/member cmd/pmg/migrate cmd/pmg/probe cmd/pmg/replay cmd/pmg/webhooks cmd/pmg/whatif config config/managed config/managed/editor connector gateway gateway/intake gateway/keep gateway/operate gateway/settle httpapi internal/capture internal/console internal/daemon internal/figuretext internal/logtext internal/nearest internal/smstext internal/sock internal/timetext internal/tlsfiles internal/token packaging pdulog pdulog/story protocols protocols/httpsms protocols/smpp protocols/testsms protocols/ucp sandbox sms stages store"},
+		{"cmd/pmg", "admin admin/access admin/manage admin/web cmd/pmg/ask cmd/pmg/check cmd/pmg/customers cmd/pmg/dev cmd/pmg/dialogue cmd/pmg/explain cmd/pmg/files cmd/pmg/help cmd/pmg/history cmd/pmg/member cmd/pmg/migrate cmd/pmg/probe cmd/pmg/replay cmd/pmg/webhooks cmd/pmg/whatif config config/managed config/managed/editor connector docs gateway gateway/intake gateway/keep gateway/operate gateway/settle httpapi internal/capture internal/console internal/daemon internal/figuretext internal/logtext internal/nearest internal/smstext internal/sock internal/timetext internal/tlsfiles internal/token packaging pdulog pdulog/story protocols protocols/httpsms protocols/smpp protocols/testsms protocols/ucp sandbox sms stages store"},
 
 		{"internal/testkit/process", "admin internal/testkit/testutil"},
 

@@ -133,8 +133,8 @@ func (p *Player) wait(isDone func() bool, at time.Time) error {
 	}
 }
 
-// receive handles one PDU, or looks at the timers at a time. It finds answers by their numbers itself, because the session has not
-// encoded the submits.
+// receive handles one PDU, or looks at the timers at a time. It finds answers by their numbers itself, because the session
+// has not encoded the submits.
 func (p *Player) receive(until time.Time) error {
 	d := p.dialogue
 	a, err := d.Receive(until)
