@@ -23,7 +23,9 @@ const (
 func (s *SMSC) plan(e *testsms.Ending, asks sms.Notify, out *sms.Message, text string) {
 	due := s.due(e)
 	if reports(e, asks) {
-		s.schedule.add(&delivery{due: due, id: out.ID, ending: e})
+		for _, d := range s.receiptsOf(e, out.ID) {
+			s.schedule.add(d)
+		}
 	}
 	from, to := out.Dest(), out.Source()
 	if !e.Replies || to.TON == tonName || len(to.Addr) == 0 || out.Part > 0 { // nobody can reply to a name

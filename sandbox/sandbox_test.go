@@ -137,6 +137,59 @@ func TestThrottledAndReplies(t *testing.T) {
 	})
 }
 
+// An SMSC plays scripts: receipts come late, twice or out of order, nothing is taken for now, or there is no session.
+func TestScripts(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, nil, "receipt_delay: 1s")
+		defer r.close()
+		passes := func(d time.Duration, want int, what string) {
+			t.Helper()
+			if r.pass(d); len(r.got) != want {
+				t.Errorf("%s: %d receipts, want %d", what, len(r.got), want)
+			}
+		}
+		play := func(s Script) {
+			r.smsc.Play(s)
+			r.pass(0)
+		}
+		play(Late)
+		r.submit("46700000001", "late", both)
+		passes(15*time.Second-1, 0, "late, early")
+		passes(1, 1, "late")
+		play(Twice)
+		r.submit("46700000001", "twice", both)
+		passes(time.Second, 2, "once")
+		r.pass(time.Second)
+		if got := r.operator.Stats.PDUsIn[testsms.Deliver].Load(); got != 3 {
+			t.Errorf("%d deliveries, want 3", got)
+		}
+		play(Mixed)
+		before := len(r.got)
+		r.submit("46700000001", "first", both)
+		r.submit("46700000009", "second", both)
+		passes(time.Second, before+1, "out of order")
+		if last := r.got[before]; string(last.Source().Addr) != "46700000009" {
+			t.Errorf("the receipt of %s comes first", last.Source().Addr)
+		}
+		passes(2*time.Second, before+2, "out of order, both")
+		play(Throttled)
+		r.submit("46700000001", "throttled", both)
+		passes(time.Minute, before+2, "throttled")
+		play(Usual)
+		passes(2*time.Second, before+3, "no longer throttled")
+		play(Closed)
+		r.submit("46700000001", "closed", both)
+		shown := len(r.shown)
+		passes(time.Minute, before+3, "closed")
+		if len(r.shown) != shown || r.smsc.Script() != Closed {
+			t.Error("a closed SMSC takes a message")
+		}
+		play(Usual)
+		passes(2*time.Second, before+4, "open again")
+	})
+}
+
 // A receipt that has not come when the gateway ends is made again by the next start, once, if it was asked for; a reply is not.
 func TestResume(t *testing.T) {
 	t.Parallel()
@@ -226,7 +279,7 @@ func TestNoRoom(t *testing.T) {
 		s := r.smsc.schedule
 		s.mu.Lock()
 		for i := range uint64(mostScheduled) {
-			s.known[key{1<<60 + i, false}] = struct{}{}
+			s.known[key{1<<60 + i, false, false}] = struct{}{}
 		}
 		s.mu.Unlock()
 		r.submit("46700000001", "hi", both)

@@ -14,6 +14,7 @@ type delivery struct {
 	due    int64 // time by the engine's clock
 	id     uint64
 	ending *testsms.Ending
+	again  bool // the receipt comes a second time
 
 	reply    string      // text of a mobile's reply; empty: the delivery is a receipt
 	from, to sms.Address // addresses of a reply
@@ -23,9 +24,10 @@ type delivery struct {
 type key struct {
 	id    uint64
 	reply bool
+	again bool
 }
 
-func (d *delivery) key() key { return key{d.id, d.reply != ""} }
+func (d *delivery) key() key { return key{d.id, d.reply != "", d.again} }
 
 // mostScheduled is the maximum number of deliveries: above it, the SMSC refuses messages as queue_full.
 const mostScheduled = 100_000
@@ -49,6 +51,9 @@ func newSchedule() *schedule {
 		}
 		if a.id != b.id {
 			return a.id < b.id
+		}
+		if a.again != b.again {
+			return b.again
 		}
 		return a.reply == "" && b.reply != ""
 	}

@@ -30,6 +30,8 @@ type SMSC struct {
 	log       *pdulog.Shared
 	number    atomic.Uint32 // number of the last PDU
 	schedule  *schedule
+	script    atomic.Uint32              // the Script that it plays
+	mixed     atomic.Uint32              // number of the messages accepted in the script Mixed
 	watch     atomic.Pointer[func(Text)] // called with the texts that mobiles would show; nil: not called
 	group     *worker.Group              // group of all the SMSC's goroutines
 }
@@ -70,6 +72,10 @@ func (s *SMSC) Wake(changed bool) {
 // open opens the lane with as many slots as the options set.
 func (s *SMSC) open(now int64) {
 	if s.lane.Gone() {
+		return
+	}
+	if s.Script() == Closed {
+		s.worker.Shut()
 		return
 	}
 	if !s.worker.IsOpen() {
@@ -118,6 +124,9 @@ func (s *SMSC) take(slot *connector.Slot, m *sms.Message) (a sms.Answer) {
 	a.Code = ending.Code
 	if ending.Once != sms.OK && m.Throttles == 0 {
 		a.Code = ending.Once
+	}
+	if a.Code == sms.OK {
+		a.Code = s.answers()
 	}
 	if a.Code == sms.OK && !s.schedule.hasRoom() {
 		a.Code = sms.QueueFull

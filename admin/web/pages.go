@@ -53,6 +53,7 @@ func (s *site) pages() []page {
 		{browser.Page{Name: managedName, Title: "Managed", Group: "Gateway"}, o.managedFiles},
 		{browser.Page{Name: managedName + "/{name}", Title: "Managed", Group: "Gateway"}, o.managedFile},
 		{browser.Page{Name: "cluster", Title: "Cluster", Group: "Gateway"}, s.cluster},
+		{browser.Page{Name: helpName, Title: "Help", Group: "Help"}, s.help},
 	}
 	return slices.DeleteFunc(all, func(p page) bool {
 		switch p.Name {
@@ -60,6 +61,8 @@ func (s *site) pages() []page {
 			return s.Edit == nil
 		case whatIfName:
 			return s.WhatIf == nil
+		case helpName:
+			return s.Find == nil
 		case "cluster":
 			return s.Cluster == nil
 		}

@@ -43,7 +43,8 @@ type Tools struct {
 	Pending func(ctx context.Context) (changes string, err error) // returns the changes of a reload, as lines for people
 	// WhatIf tries a configuration on traffic, or that of the files if next is nil.
 	WhatIf func(ctx context.Context, next *config.Config, t Traffic) (*Trial, error)
-	Edit   manage.Edit // changes a managed file; nil: the gateway has no managed files
+	Edit   manage.Edit               // changes a managed file; nil: the gateway has no managed files
+	Find   func(word string) []Found // finds commands, options and documents
 	// Cluster returns this node's knowledge about its cluster; nil: there is no cluster.
 	Cluster func() *report.Report
 }

@@ -131,6 +131,12 @@ func tools() Tools {
 			return fmt.Sprintf("<b>%+v", q), nil
 		},
 		Pending: func(context.Context) (string, error) { return "<b>window: 10 -> 7", nil },
+		Find: func(word string) []Found {
+			if word == "none" {
+				return nil
+			}
+			return []Found{{"Commands", "pmg <b>" + word, "text", ""}, {"Documents", "One", "<i>", "<pre>"}, {"Documents", "Two", "", ""}}
+		},
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"testing"
 
+	"pmg/internal/testkit/smpppeer"
 	"pmg/internal/testkit/testutil"
 )
 
@@ -36,6 +37,7 @@ func (s *screen) String() string {
 // A devTrial is a pmg dev that runs.
 type devTrial struct {
 	t      *testing.T
+	user   string // the account that asks
 	out    *screen
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -45,7 +47,7 @@ type devTrial struct {
 // startDev runs pmg dev on free ports until it says how it is used.
 func startDev(t *testing.T, flags ...string) *devTrial {
 	t.Helper()
-	d := &devTrial{t: t, out: new(screen), ended: make(chan error, 1)}
+	d := &devTrial{t: t, user: "dev", out: new(screen), ended: make(chan error, 1)}
 	d.ctx, d.cancel = context.WithCancel(t.Context())
 	t.Cleanup(d.cancel)
 	cmd := newRootCommand()
@@ -59,7 +61,7 @@ func startDev(t *testing.T, flags ...string) *devTrial {
 			t.Fatalf("it has ended: %v", err)
 		default:
 		}
-		return strings.Contains(d.out.String(), "others are delivered")
+		return strings.Contains(d.out.String(), "has sent the message.")
 	})
 	return d
 }
@@ -80,7 +82,7 @@ func (d *devTrial) ask(method, url, contentType, body string) string {
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	r.SetBasicAuth("dev", "secret")
+	r.SetBasicAuth(d.user, "secret")
 	r.Header.Set("Content-Type", contentType)
 	r.Close = true
 	answer, err := http.DefaultClient.Do(r)
@@ -140,10 +142,54 @@ func TestDevWebhook(t *testing.T) {
 		t.Fatal(said)
 	}
 	testutil.Eventually(t, "the end is told", func() bool { return strings.Contains(told.String(), "message.delivered") })
-	d.ask("POST", phones+"/reply", "application/x-www-form-urlencoded", "number=46700000001&to=1234&text=Stop")
+	d.ask("POST", phones+"/reply", "application/x-www-form-urlencoded", "number=46700000001&to=1234&client=dev&text=Stop")
 	testutil.Eventually(t, "the reply is told", func() bool {
 		return strings.Contains(told.String(), "inbound.received") && strings.Contains(told.String(), `"Stop"`)
 	})
+	d.end()
+}
+
+// What pmg dev says to try next does what it says: a client of SMPP gets the reply of a mobile, STOP and START, an account without
+// money, an SMSC that throttles, and the command for the status.
+func TestDevNext(t *testing.T) {
+	t.Parallel()
+	d := startDev(t)
+	api, phones, clients := d.find(`(http://\S+)/v1/messages`), d.find(`phones +(http://\S+)/`), d.find(`SMPP +(\S+) `)
+	send := func() string {
+		return d.ask("POST", api+"/v1/messages", "application/json", `{"from": "1234", "to": "+46700000001", "text": "Hello"}`)
+	}
+	mobile := func(client, text string) {
+		d.ask("POST", phones+"/reply", "application/x-www-form-urlencoded", "number=%2B46700000001&to=1234&client="+client+"&text="+text)
+	}
+	mobile("dev", "STOP")
+	testutil.Eventually(t, "STOP refuses the next message", func() bool { return strings.Contains(send(), "opted-out") })
+	testutil.Eventually(t, "the mobile is answered", func() bool {
+		return strings.Contains(d.ask("GET", phones+"/texts?number=46700000001", "", ""), "Goodbye.")
+	})
+	mobile("dev", "START")
+	testutil.Eventually(t, "START takes it again", func() bool { return strings.Contains(send(), `"price":"0.04"`) })
+	d.user = "poor"
+	for i, want := range []string{"queued", "queued", "no-credit"} {
+		if said := send(); !strings.Contains(said, want) {
+			t.Errorf("message %d without money: %s", i+1, said)
+		}
+	}
+	if numbers := d.ask("GET", phones+"/numbers", "", ""); strings.Count(numbers, "<li>") != 1 {
+		t.Errorf("one person has several phones: %s", numbers)
+	}
+	d.ask("POST", phones+"/script", "application/x-www-form-urlencoded", "script=throttled")
+	mobile("smpp", "Hi")
+	c := smpppeer.Client{Addr: clients, SystemID: "smpp", Password: "secret"}
+	if err := c.Send(t.Context(), 1); err != nil {
+		t.Error(err)
+	}
+	testutil.Eventually(t, "the client of SMPP gets the text of a mobile", func() bool {
+		out, err := pmg(t, "log -n -1 --command deliver_sm --dir "+d.find(`--dir (\S+)`))
+		return err == nil && strings.Contains(out, `short_message="Hi"`)
+	})
+	if out, err := pmg(t, "status --address "+d.find(`pmg status --address (\S+)`)); err != nil || !strings.Contains(out, "sandbox-smpp") {
+		t.Errorf("%v: %s", err, out)
+	}
 	d.end()
 }
 

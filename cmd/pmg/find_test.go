@@ -44,3 +44,25 @@ func TestConfigurationIsFound(t *testing.T) {
 		t.Errorf("%v: %s", err, out)
 	}
 }
+
+// The page Help finds commands, options and sections of documents, and not more of a kind than can be read.
+func TestFindHelp(t *testing.T) {
+	t.Parallel()
+	subjects := map[string]int{}
+	for _, f := range findHelp("Receipts ") {
+		if subjects[f.Subject]++; f.Name == "" {
+			t.Errorf("%+v", f)
+		}
+	}
+	if subjects["Commands"] == 0 || subjects["Options"] == 0 || subjects["Documents"] == 0 || subjects["Documents"] > 20 {
+		t.Error(subjects)
+	}
+	if all := findHelp("the page of the api"); len(all) == 0 || !strings.Contains(all[0].Name, "docs/http.md") || all[0].Whole == "" {
+		t.Errorf("%.300v", all)
+	}
+	for _, word := range []string{"", " - ", "xyzzy"} {
+		if all := findHelp(word); len(all) > 0 {
+			t.Errorf("%q: %.300v", word, all)
+		}
+	}
+}

@@ -41,7 +41,13 @@ type logFlags struct {
 	decode       bool
 
 	summary, json, hex bool
-	pcap               string
+	pcap               captureFlags
+}
+
+// captureFlags are the flags for a capture.
+type captureFlags struct {
+	file  string // "": no capture
+	masks bool   // texts are masked
 }
 
 // The texts of the help of pmg log.
@@ -70,6 +76,9 @@ was that time) or both (2026-11-20T19:05).
 --pcap writes a capture file (pcapng) for Wireshark and tshark in place of lines, - to
 standard output. Its packets are made: each has one PDU, the port of its connector, and
 beside it the gateway's id and the account. It omits the lines that --hex omits.
+--mask-texts is for captures that are given away: letters and digits of texts are
+replaced by others, and octets that only the peers understand by zeros; lengths, headers
+and addresses stay.
 
 The directory is that of the configuration; without one it is pdulog. --dir names another.`
 
@@ -80,6 +89,7 @@ The directory is that of the configuration; without one it is pdulog. --dir name
   pmg log --since 19:05 --until 19:10 --grep 'Привет'
   pmg log --grep 46700000001 --json | jq '{account, id, text}'
   pmg log --since 1h --connector operator --pcap operator.pcapng
+  pmg log --since 1h --pcap operator.pcapng --mask-texts
   pmg log -f --pcap - | wireshark -k -i -
   pmg log --command submit_sm --hex | awk '{print $NF}' | xxd -r -p`
 )
@@ -113,7 +123,8 @@ func newLogCommand() *cobra.Command {
 	f.BoolVar(&l.hex, "hex", false, "print the bytes of the PDU in hexadecimal digits")
 	cmd.MarkFlagsMutuallyExclusive("dir", "config")
 	cmd.MarkFlagsMutuallyExclusive("follow", "until")
-	f.StringVar(&l.pcap, "pcap", "", "write the PDUs as a capture to this `file`")
+	f.StringVar(&l.pcap.file, "pcap", "", "write the PDUs as a capture to this `file`")
+	f.BoolVar(&l.pcap.masks, "mask-texts", false, "with --pcap: replace the letters and digits of texts")
 	cmd.MarkFlagsMutuallyExclusive("hex", "json", "pcap")
 	cmd.MarkFlagsMutuallyExclusive("summary", "pcap")
 	cmd.MarkFlagsMutuallyExclusive("hex", "summary")
@@ -121,6 +132,9 @@ func newLogCommand() *cobra.Command {
 }
 
 func (l *logFlags) run(cmd *cobra.Command) error {
+	if l.pcap.masks && l.pcap.file == "" {
+		return errors.New("cannot use --mask-texts without --pcap FILE")
+	}
 	p := newLogProtocols()
 	q, err := l.query(p, time.Now(), cmd.Flags().Changed("lines"))
 	if err != nil {
@@ -137,10 +151,10 @@ func (l *logFlags) run(cmd *cobra.Command) error {
 	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	out := cmd.OutOrStdout()
-	if l.pcap == "" || l.pcap == "-" {
+	if l.pcap.file == "" || l.pcap.file == "-" {
 		return l.show(ctx, p, q, out, cmd.ErrOrStderr())
 	}
-	f, err := os.OpenFile(l.pcap, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600) // it has texts
+	f, err := os.OpenFile(l.pcap.file, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600) // it has texts
 	if err != nil {
 		return fmt.Errorf("cannot write the capture: %w", err)
 	}
@@ -184,7 +198,7 @@ func (l *logFlags) show(ctx context.Context, protocols logProtocols, q pdulog.Qu
 	}
 	p := &logPrinter{logFlags: l, out: out, decoder: pdulog.NewDecoder(protocols.find)}
 	q.Filter.Decoder = p.decoder
-	if l.pcap != "" {
+	if l.pcap.file != "" {
 		var err error
 		if p.capture, err = newLogCapture(out, l.config); err != nil {
 			return err
@@ -214,12 +228,18 @@ type logPrinter struct {
 	*logFlags
 	out     io.Writer
 	buf     []byte
+	masked  []byte          // PDU without its text
 	total   *pdulog.Summary // nil: lines are printed
 	capture *logCapture     // nil: lines are printed
 	decoder *pdulog.Decoder
 
-	unconverted int
-	firstErr    error
+	omitted omission
+}
+
+// An omission is the lines that could not be converted.
+type omission struct {
+	lines int
+	first error // reason of the first one
 }
 
 func (p *logPrinter) entry(e *pdulog.Entry) error {
@@ -235,12 +255,7 @@ func (p *logPrinter) entry(e *pdulog.Entry) error {
 		}
 		b = pdulog.AppendJSON(b, e, text)
 	case p.capture != nil:
-		octets, err := p.decoder.AppendOctets(b, e)
-		if p.buf = octets; err != nil {
-			p.omit(err)
-			return nil
-		}
-		return p.capture.write(e, octets)
+		return p.captured(e)
 	case p.hex:
 		var err error
 		if b, err = p.decoder.AppendHex(b, e); err != nil {
@@ -257,16 +272,34 @@ func (p *logPrinter) entry(e *pdulog.Entry) error {
 	return err
 }
 
+// captured writes an entry to the capture.
+func (p *logPrinter) captured(e *pdulog.Entry) error {
+	shown := *e
+	var err error
+	if p.pcap.masks {
+		if p.capture.masked, err = p.decoder.AppendDisguised(p.capture.masked[:0], e); err != nil {
+			p.omit(err)
+			return nil
+		}
+		shown.PDU = p.capture.masked
+	}
+	if p.buf, err = p.decoder.AppendOctets(p.buf[:0], &shown); err != nil {
+		p.omit(err)
+		return nil
+	}
+	return p.capture.write(e, p.buf)
+}
+
 // omit counts a line that cannot be converted. The others are still useful: the error is reported at the end.
 func (p *logPrinter) omit(err error) {
-	if p.unconverted++; p.firstErr == nil {
-		p.firstErr = err
+	if p.omitted.lines++; p.omitted.first == nil {
+		p.omitted.first = err
 	}
 }
 
 func (p *logPrinter) end() error {
-	if p.unconverted > 0 {
-		return fmt.Errorf("cannot convert %d of the lines; the first: %w", p.unconverted, p.firstErr)
+	if p.omitted.lines > 0 {
+		return fmt.Errorf("cannot convert %d of the lines; the first: %w", p.omitted.lines, p.omitted.first)
 	}
 	if p.total == nil {
 		return nil

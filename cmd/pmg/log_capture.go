@@ -20,6 +20,7 @@ type logCapture struct {
 	file        *capture.Writer
 	ports       map[string]logPort // by connector
 	connections map[string]uint32  // numbers of the sessions, by connector and instance
+	masked      []byte             // PDU without its text
 }
 
 // A logPort is the port of a connector.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -102,11 +103,49 @@ accounts: []
 	if !strings.Contains(first, "clients/0") || !strings.Contains(first, "1795201522.000000000") || !strings.HasSuffix(first, "\t1024") {
 		t.Errorf("the first packet is %q", first)
 	}
+	checkMasked(t, config, dir)
 	out.Reset()
 	if err := runLog(context.Background(), &out, "-c", config, "-n", "2", "--pcap", "-"); err != nil || !bytes.HasPrefix(out.Bytes(), []byte{0x0A, 0x0D, 0x0D, 0x0A}) {
 		t.Errorf("%v %q", err, out.Bytes())
 	}
 	if err := runLog(context.Background(), &out, "-c", config, "--pcap", filepath.Join(dir, "none", "x")); err == nil || !strings.Contains(err.Error(), "cannot write the capture") {
 		t.Error(err)
+	}
+}
+
+// checkMasked compares captures of the last lines of the same logs, with texts and without.
+func checkMasked(t *testing.T, config, dir string) {
+	t.Helper()
+	dissect := func(name string, arguments ...string) (texts, others string) {
+		file := filepath.Join(dir, name)
+		var out bytes.Buffer
+		if err := runLog(context.Background(), &out, append([]string{"-c", config, "-n", "64", "--pcap", file}, arguments...)...); err != nil {
+			t.Fatal(err)
+		}
+		fields := func(names ...string) string {
+			c := exec.Command("tshark", "-n", "-r", file, "-d", "tcp.port==3701,smpp", "-d", "tcp.port==3700,ucp", "-T", "fields")
+			for _, name := range names {
+				c.Args = append(c.Args, "-e", name)
+			}
+			b, err := c.Output()
+			if err != nil {
+				t.Fatal(err)
+			}
+			return string(b)
+		}
+		return fields("smpp.message"), fields("frame.len", "smpp.destination_addr", "smpp.sequence_number", "_ws.malformed")
+	}
+	openTexts, openOthers := dissect("open.pcapng")
+	texts, others := dissect("masked.pcapng", "--mask-texts")
+	if others != openOthers || len(texts) != len(openTexts) {
+		t.Error("the masked capture has other lengths, addresses or sequence numbers")
+	}
+	for plain, mask := range map[string]string{"04140430": "04160436", "69643a31": "78783a30"} {
+		if !strings.Contains(openTexts, plain) || strings.Contains(texts, plain) || !strings.Contains(texts, mask) {
+			t.Errorf("the text %s is shown, or not masked:\n%.900s\n%.900s", plain, openTexts, texts)
+		}
+	}
+	if err := runLog(context.Background(), io.Discard, "-c", config, "--mask-texts"); err == nil {
+		t.Error("texts of lines are not masked, and nothing says so")
 	}
 }

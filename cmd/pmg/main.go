@@ -72,15 +72,6 @@ func newRootCommand() *cobra.Command {
 	return root
 }
 
-// findable returns what pmg help finds by a word besides commands.
-func findable() []help.Subject {
-	s := help.Subject{Title: "Options", More: "pmg config describe OPTION"}
-	for _, o := range config.Describe() {
-		s.Entries = append(s.Entries, help.Entry{Name: o.Path, Text: o.Sentence(), Also: o.Doc})
-	}
-	return []help.Subject{s}
-}
-
 // addGroups adds the commands in the groups of the help.
 func addGroups(root *cobra.Command) {
 	for _, g := range []struct {
@@ -107,7 +98,7 @@ func addGroups(root *cobra.Command) {
 			customers.Price(), check.Lists(loadQuietly), files.Forget(forgetProgram()),
 		}},
 		{"Test", []*cobra.Command{
-			probe.Command(sessionNames(), newSessionDriver), check.Profiles(),
+			probe.Command(sessionNames(), newSessionDriver), newReplayCommand(), check.Profiles(),
 		}},
 	} {
 		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title + ":"})

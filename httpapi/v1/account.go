@@ -2,7 +2,6 @@ package v1
 
 import (
 	"fmt"
-	"html"
 	"net/http"
 	"strings"
 	"time"
@@ -60,24 +59,6 @@ func (h *handler) limits() {
 	header := h.x.Writer.Header()
 	header["RateLimit-Policy"] = []string{fmt.Sprintf(`"account";q=%d;w=1`, rate)}
 	header["RateLimit"] = []string{fmt.Sprintf(`"account";r=%d;t=%d`, left, (whole+int64(time.Second)-1)/int64(time.Second))}
-}
-
-// problemPage returns the page that the type of a problem names, nil if there is no such page.
-func problemPage(r *http.Request) []byte {
-	for _, k := range own.Kinds() {
-		if k.Name != r.PathValue("name") {
-			continue
-		}
-		retry := "The same request will not succeed later."
-		if k.Retry > 0 {
-			retry = fmt.Sprintf("The same request may succeed after %d s (Retry-After).", k.Retry)
-		}
-		return fmt.Appendf(nil,
-			"<!doctype html><html lang=en><meta charset=utf-8><title>%s</title>\n<h1>%s</h1>\n<p><code>%s</code>, "+
-				"status %d\n<p>%s\n<p>%s\n",
-			k.Name, html.EscapeString(k.Title), k.Name, k.Status, html.EscapeString(k.Doc), retry)
-	}
-	return nil
 }
 
 // unknown answers a request without a handler in m, with the methods of its path, if there are any.

@@ -66,9 +66,7 @@ func (a *API) Routes(l *server.Listener, m *http.ServeMux) {
 	m.HandleFunc("GET /v1/events", a.with(l, config.ReadScope, (*handler).getEvents))
 	m.HandleFunc("POST /v1/events:ack", a.with(l, config.ReadScope, (*handler).postAcknowledged))
 	m.HandleFunc("GET /v1/account", a.with(l, config.ReadScope, (*handler).getAccount))
-	m.HandleFunc("GET /problems/{name}", a.page(l, htmlType, problemPage))
-	m.HandleFunc("GET /v1/openapi.json", a.page(l, "application/json", func(*http.Request) []byte { return []byte(openapi) }))
-	m.HandleFunc("GET /v1/docs", a.page(l, htmlType, docsPage))
+	a.pages(l, m)
 	m.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { a.begin(l, w, r).unknown(m) })
 }
 

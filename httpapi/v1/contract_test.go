@@ -10,7 +10,7 @@ import (
 
 func readContract(t *testing.T) *apicheck.Contract {
 	t.Helper()
-	c, err := apicheck.Read([]byte(openapi))
+	c, err := apicheck.Read(openapi)
 	if err != nil {
 		t.Fatal(err)
 	}

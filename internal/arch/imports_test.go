@@ -162,7 +162,8 @@ func table() []row {
 		{"httpapi/server", "config connector connector/account connector/streams gateway/login gateway/node httpapi/body httpapi/conns internal/handshakes internal/httpcall internal/httpfault internal/proxyheader internal/smstext internal/sock internal/tlsfiles pdulog protocols protocols/httpsms sms"},
 		{"httpapi/webhook", "config connector connector/account connector/worker gateway/node gateway/request gateway/settle gateway/webhooks httpapi/server internal/httpcall pdulog protocols/httpsms protocols/httpsms/jasmin protocols/httpsms/kannel protocols/httpsms/own sms"},
 		{"httpapi/httpsmsc", "config connector connector/worker gateway/convert gateway/node gateway/receipts gateway/request httpapi/body httpapi/server internal/httpcall pdulog protocols/httpsms protocols/httpsms/smsc sms"},
-		{"httpapi/v1", "config connector connector/account connector/streams connector/worker gateway/node gateway/operate gateway/request httpapi/body httpapi/server httpapi/webhook internal/httpcall internal/tlsfiles internal/token protocols protocols/httpsms protocols/httpsms/own sms"},
+		{"httpapi/reference", "internal/browser protocols/httpsms/own"},
+		{"httpapi/v1", "config connector connector/account connector/streams connector/worker gateway/node gateway/operate gateway/request httpapi/body httpapi/reference httpapi/server httpapi/webhook internal/browser internal/httpcall internal/tlsfiles internal/token protocols protocols/httpsms protocols/httpsms/own sms"},
 		{"httpapi/compat", "config connector gateway/node gateway/request httpapi/body httpapi/server httpapi/webhook internal/httpcall protocols/httpsms protocols/httpsms/jasmin protocols/httpsms/kannel sms"},
 		{"httpapi/portal", "config config/managed config/managed/editor connector connector/account events/stats gateway/credit gateway/node gateway/request gateway/webhooks httpapi/server internal/browser internal/timetext internal/token internal/turns protocols/httpsms protocols/httpsms/own sms store"},
 		{"httpapi", "config connector gateway httpapi/body httpapi/compat httpapi/httpsmsc httpapi/portal httpapi/server httpapi/v1 httpapi/webhook internal/httpfault internal/sock protocols/httpsms sandbox"},
@@ -176,6 +177,7 @@ func table() []row {
 		{"admin/web", "admin admin/access admin/history admin/manage admin/oidc admin/web/form cluster/report config config/document config/managed config/managed/editor connector events/statement events/stats gateway/operate gateway/privacy gateway/webhooks internal/browser internal/figuretext internal/httpfault internal/sheet internal/textfile pdulog protocols sms sms/prices"},
 
 		// Wiring: the only place of the product that makes drivers.
+		{"docs", ""},
 		{"packaging", ""},
 		{"cmd/pmg/explain", "config connector gateway gateway/intake gateway/leave gateway/route internal/smstext protocols protocols/httpsms sms sms/charset sms/fit sms/number sms/rewrite sms/userdata"},
 		{"cmd/pmg/customers", "admin config events events/stats events/statement gateway/credit internal/console internal/figuretext internal/passhash internal/textfile internal/token sms sms/networks sms/number sms/prices sms/rewrite"},
@@ -191,9 +193,11 @@ func table() []row {
 		{"cmd/pmg/migrate/kannel", "cmd/pmg/migrate/draft"},
 		{"cmd/pmg/migrate/jasmin", "cmd/pmg/migrate/draft"},
 		{"cmd/pmg/migrate", "cmd/pmg/migrate/draft cmd/pmg/migrate/jasmin cmd/pmg/migrate/kannel config internal/token"},
-		{"cmd/pmg/probe", "internal/console internal/tlsfiles protocols protocols/smpp sms sms/rewrite"},
+		{"cmd/pmg/dialogue", "internal/tlsfiles protocols sms"},
+		{"cmd/pmg/probe", "cmd/pmg/dialogue internal/console internal/tlsfiles protocols protocols/smpp sms sms/rewrite"},
+		{"cmd/pmg/replay", "cmd/pmg/dialogue pdulog protocols"},
 		{"cmd/pmg/member", "admin cluster cluster/report cluster/standby cmd/pmg/ask config config/managed gateway/keep internal/console internal/daemon internal/sock internal/tlsfiles internal/token protocols store store/files"},
-		{"cmd/pmg", "admin admin/access admin/manage admin/web cmd/pmg/ask cmd/pmg/check cmd/pmg/customers cmd/pmg/dev cmd/pmg/explain cmd/pmg/files cmd/pmg/help cmd/pmg/history cmd/pmg/member cmd/pmg/migrate cmd/pmg/probe cmd/pmg/webhooks cmd/pmg/whatif config config/managed config/managed/editor connector gateway gateway/intake gateway/keep gateway/operate gateway/settle httpapi internal/capture internal/console internal/daemon internal/figuretext internal/nearest internal/smstext internal/sock internal/timetext internal/tlsfiles internal/token packaging pdulog pdulog/story protocols protocols/httpsms protocols/smpp protocols/testsms protocols/ucp sandbox sms stages store"},
+		{"cmd/pmg", "admin admin/access admin/manage admin/web cmd/pmg/ask cmd/pmg/check cmd/pmg/customers cmd/pmg/dev cmd/pmg/dialogue cmd/pmg/explain cmd/pmg/files cmd/pmg/help cmd/pmg/history cmd/pmg/member cmd/pmg/migrate cmd/pmg/probe cmd/pmg/replay cmd/pmg/webhooks cmd/pmg/whatif config config/managed config/managed/editor connector docs gateway gateway/intake gateway/keep gateway/operate gateway/settle httpapi internal/capture internal/console internal/daemon internal/figuretext internal/logtext internal/nearest internal/smstext internal/sock internal/timetext internal/tlsfiles internal/token packaging pdulog pdulog/story protocols protocols/httpsms protocols/smpp protocols/testsms protocols/ucp sandbox sms stages store"},
 
 		{"internal/testkit/process", "admin internal/testkit/testutil"},
 

@@ -7,9 +7,11 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 
 	"pmg/internal/browser"
+	"pmg/sandbox"
 )
 
 //go:embed static
@@ -22,28 +24,49 @@ const policy = "default-src 'none'; style-src 'self'; frame-src 'self'; form-act
 // mostText is the maximum length of a reply in octets.
 const mostText = 4096
 
-// A Send delivers the text of a mobile to the gateway, and returns the reason if it was refused; "": it was accepted.
-type Send func(from, to, text string) (refused string)
+// A Gateway is the gateway behind the mobiles.
+type Gateway interface {
+	// Clients returns the accounts that get the texts of mobiles.
+	Clients() []string
+	// Send delivers the text of a mobile for a client, and returns the reason if it was refused; "": it was accepted.
+	Send(client, from, to, text string) (refused string)
+	// Script returns what the SMSC does now.
+	Script() sandbox.Script
+	Play(s sandbox.Script)
+}
 
 // A page is the model of the template.
 type page struct {
-	Number, To string
-	Numbers    []string
-	Lines      []Line
+	Number, To, Client string
+	Numbers, Clients   []string
+	Lines              []Line
+	Scripts            []script
+}
+
+// A script is something that the SMSC can do.
+type script struct {
+	Name, Does string
+	Current    bool
+}
+
+// scriptsOf returns what the SMSC can do.
+func scriptsOf(g Gateway) (all []script) {
+	sandbox.Scripts(func(s sandbox.Script, name, does string) { all = append(all, script{name, does, s == g.Script()}) })
+	return all
 }
 
 // Handler serves the page of phones, only on loopback.
-func Handler(p *Phones, send Send) http.Handler {
+func Handler(p *Phones, g Gateway) http.Handler {
 	pages := template.Must(template.ParseFS(static, "static/*.html"))
 	show := func(name string) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) {
-			v := page{Number: r.FormValue("number"), Numbers: p.Numbers()}
+			v := page{Number: r.FormValue("number"), Numbers: p.Numbers(), Clients: g.Clients(), Scripts: scriptsOf(g)}
 			if v.Number == "" && len(v.Numbers) > 0 {
 				v.Number = v.Numbers[0]
 			}
 			v.Lines = p.Lines(v.Number)
 			for _, l := range v.Lines {
-				v.To = l.Other
+				v.To, v.Client = l.Other, l.Client
 			}
 			w.Header().Set("Content-Type", "text/html; charset=utf-8")
 			_ = pages.ExecuteTemplate(w, name, v)
@@ -57,16 +80,8 @@ func Handler(p *Phones, send Send) http.Handler {
 		"GET /phone.css",
 		func(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, static, "static/phone.css") },
 	)
-	m.HandleFunc("POST /reply", func(w http.ResponseWriter, r *http.Request) {
-		r.Body = http.MaxBytesReader(w, r.Body, 4*mostText)
-		number, to, text := strings.TrimSpace(r.FormValue("number")), strings.TrimSpace(r.FormValue("to")), r.FormValue("text")
-		if number == "" || to == "" || text == "" || len(text) > mostText {
-			http.Error(w, "number, to and text must be given", http.StatusBadRequest)
-			return
-		}
-		p.reply(number, to, text, send(number, to, text))
-		http.Redirect(w, r, "/?number="+url.QueryEscape(number), http.StatusSeeOther)
-	})
+	m.HandleFunc("POST /reply", replying(p, g))
+	m.HandleFunc("POST /script", playing(g))
 	guarded := http.NewCrossOriginProtection().Handler(m)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !isLocal(r.Host) { // another site's host name that points here
@@ -77,6 +92,40 @@ func Handler(p *Phones, send Send) http.Handler {
 		w.Header().Set("Content-Security-Policy", policy)
 		guarded.ServeHTTP(w, r)
 	})
+}
+
+// replying sends the text of a mobile.
+func replying(p *Phones, g Gateway) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		r.Body = http.MaxBytesReader(w, r.Body, 4*mostText)
+		number, to, text := strings.TrimSpace(r.FormValue("number")), strings.TrimSpace(r.FormValue("to")), r.FormValue("text")
+		client := r.FormValue("client")
+		if number == "" || to == "" || text == "" || len(text) > mostText || !slices.Contains(g.Clients(), client) {
+			http.Error(w, "number, to, client and text must be given", http.StatusBadRequest)
+			return
+		}
+		p.reply(client, number, to, text, g.Send(client, number, to, text))
+		http.Redirect(w, r, "/?number="+url.QueryEscape(number), http.StatusSeeOther)
+	}
+}
+
+// playing makes the SMSC play a script.
+func playing(g Gateway) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		r.Body = http.MaxBytesReader(w, r.Body, mostText)
+		known := false
+		sandbox.Scripts(func(s sandbox.Script, name, _ string) {
+			if name == r.FormValue("script") {
+				known = true
+				g.Play(s)
+			}
+		})
+		if !known {
+			http.Error(w, "there is no such script", http.StatusBadRequest)
+			return
+		}
+		http.Redirect(w, r, "/?number="+url.QueryEscape(r.FormValue("number")), http.StatusSeeOther)
+	}
 }
 
 // isLocal reports whether the host of a request is this machine.

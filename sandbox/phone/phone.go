@@ -24,6 +24,7 @@ const (
 // A Line is a text of a conversation.
 type Line struct {
 	Mine    bool   // the mobile has sent the text
+	Client  string // account of the other side
 	Other   string // the other side: sender or recipient
 	At      time.Time
 	Fate    string
@@ -46,10 +47,10 @@ type Phones struct {
 // New returns phones that show nothing.
 func New() *Phones { return &Phones{lines: map[string][]*Line{}} }
 
-// Show adds a text, or a part of one, that is sent to a mobile.
-func (p *Phones) Show(t sandbox.Text) {
+// Show adds a text, or a part of one, between a client and a mobile.
+func (p *Phones) Show(client string, t sandbox.Text) {
 	if t.Mine {
-		p.reply(t.From, t.To, t.Text, "")
+		p.reply(client, t.From, t.To, t.Text, "")
 		return
 	}
 	p.mu.Lock()
@@ -62,7 +63,7 @@ func (p *Phones) Show(t sandbox.Text) {
 		}
 	}
 	l := &Line{
-		Other: t.From, At: time.Unix(0, t.At), Fate: t.Fate, Arrives: t.Arrives, id: t.ID,
+		Client: client, Other: t.From, At: time.Unix(0, t.At), Fate: t.Fate, Arrives: t.Arrives, id: t.ID,
 		parts: make([]string, max(parts, part+1)),
 	}
 	l.parts[part] = t.Text
@@ -70,10 +71,12 @@ func (p *Phones) Show(t sandbox.Text) {
 }
 
 // reply adds a text that a mobile has sent.
-func (p *Phones) reply(number, to, text, fate string) {
+func (p *Phones) reply(client, number, to, text, fate string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.add(number, &Line{Mine: true, Other: to, At: time.Now(), Fate: fate, Arrives: fate == "", parts: []string{text}})
+	p.add(number, &Line{
+		Mine: true, Client: client, Other: to, At: time.Now(), Fate: fate, Arrives: fate == "", parts: []string{text},
+	})
 }
 
 // add adds a line. The caller holds the lock.

@@ -11,16 +11,30 @@ import (
 	"pmg/sandbox"
 )
 
+// fake is a gateway that remembers.
+type fake struct {
+	sent   string
+	script sandbox.Script
+}
+
+func (*fake) Clients() []string        { return []string{"dev", "smpp"} }
+func (g *fake) Script() sandbox.Script { return g.script }
+func (g *fake) Play(s sandbox.Script)  { g.script = s }
+func (g *fake) Send(client, from, to, text string) string {
+	g.sent = strings.Join([]string{client, from, to, text}, " ")
+	return ""
+}
+
 // A conversation shows texts with their parts joined, what did not arrive, and replies, which go to the gateway. Markup is shown as
 // text, and other hosts and sites are refused.
 func TestPhones(t *testing.T) {
 	t.Parallel()
 	p := New()
-	p.Show(sandbox.Text{ID: 7, Part: 1, Parts: 2, From: "Shop", To: "46700000001", Text: "<b>World", Fate: "delivered", Arrives: true})
-	p.Show(sandbox.Text{ID: 7, Part: 0, Parts: 2, From: "Shop", To: "46700000001", Text: "Hello ", Fate: "delivered", Arrives: true})
-	p.Show(sandbox.Text{ID: 8, From: "1234", To: "46700000002", Text: "never", Fate: "undeliverable"})
-	var sent string
-	s := httptest.NewServer(Handler(p, func(from, to, text string) string { sent = from + " " + to + " " + text; return "" }))
+	p.Show("dev", sandbox.Text{ID: 7, Part: 1, Parts: 2, From: "Shop", To: "46700000001", Text: "<b>World", Fate: "delivered", Arrives: true})
+	p.Show("dev", sandbox.Text{ID: 7, Part: 0, Parts: 2, From: "Shop", To: "46700000001", Text: "Hello ", Fate: "delivered", Arrives: true})
+	p.Show("dev", sandbox.Text{ID: 8, From: "1234", To: "46700000002", Text: "never", Fate: "undeliverable"})
+	g := &fake{}
+	s := httptest.NewServer(Handler(p, g))
 	defer s.Close()
 	get := func(path string) string {
 		t.Helper()
@@ -48,12 +62,27 @@ func TestPhones(t *testing.T) {
 		t.Error(page)
 	}
 	get("/phone.css")
-	r, err := http.PostForm(s.URL+"/reply", url.Values{"number": {"46700000001"}, "to": {"1234"}, "text": {"hi"}})
-	if err != nil || r.StatusCode != 200 || sent != "46700000001 1234 hi" {
-		t.Errorf("%v, %v: %q", r, err, sent)
+	r, err := http.PostForm(s.URL+"/reply", url.Values{"number": {"+46700000001"}, "to": {"1234"}, "client": {"smpp"}, "text": {"hi"}})
+	if err != nil || r.StatusCode != 200 || g.sent != "smpp +46700000001 1234 hi" || len(p.Numbers()) != 2 {
+		t.Errorf("%v, %v: %q", r, err, g.sent)
 	}
 	if page := get("/texts?number=46700000001"); !strings.Contains(page, "mine") {
 		t.Error(page)
+	}
+	for _, c := range []struct {
+		script string
+		want   int
+	}{{"twice", 200}, {"none", 400}} { // the second changes nothing
+		r, err := http.PostForm(s.URL+"/script", url.Values{"script": {c.script}})
+		if err != nil || r.StatusCode != c.want || g.script != sandbox.Twice {
+			t.Errorf("%s: %v, %v, %v", c.script, r, err, g.script)
+		}
+	}
+	if page := get("/"); !strings.Contains(page, `value="twice" selected`) || !strings.Contains(page, "<option selected>smpp</option>") {
+		t.Error(page)
+	}
+	if r, err := http.PostForm(s.URL+"/reply", url.Values{"number": {"1"}, "to": {"1234"}, "client": {"other"}, "text": {"hi"}}); err != nil || r.StatusCode != 400 {
+		t.Error(r, err)
 	}
 	for name, change := range map[string]func(*http.Request){
 		"another host": func(r *http.Request) { r.Host = "evil.example" },
@@ -73,7 +102,7 @@ func TestOnePhone(t *testing.T) {
 	t.Parallel()
 	p := New()
 	for i, to := range []string{"46700000001", "+46700000001", "0046700000001", "+46 70 000 00 01"} {
-		p.Show(sandbox.Text{ID: uint64(i + 1), From: "Shop", To: to, Text: "hello"})
+		p.Show("dev", sandbox.Text{ID: uint64(i + 1), From: "Shop", To: to, Text: "hello"})
 	}
 	if all := p.Numbers(); len(all) != 1 || len(p.Lines("+46700000001")) != 4 {
 		t.Errorf("%v: %d", all, len(p.Lines("+46700000001")))

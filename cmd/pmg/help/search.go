@@ -37,8 +37,8 @@ func AddSearch(root *cobra.Command, subjects func() []Subject) {
 	i := slices.IndexFunc(root.Commands(), func(c *cobra.Command) bool { return c.Name() == "help" })
 	h := root.Commands()[i]
 	h.Use, h.Short = "help [command or word]", "Help about a command, or about what has a word in its name or text"
-	h.Long = "Shows the help of a command. A word that is not one is looked for in commands, their flags, and options of the " +
-		"configuration."
+	h.Long = "Shows the help of a command. A word that is not one is looked for in commands, their flags, options of the " +
+		"configuration, and the documents."
 	h.Example = "  " + root.Name() + " help queue list\n  " + root.Name() + " help failover"
 	ofCommand := h.Run
 	h.Run, h.RunE = nil, func(cmd *cobra.Command, args []string) error {
@@ -47,12 +47,27 @@ func AddSearch(root *cobra.Command, subjects func() []Subject) {
 			ofCommand(cmd, args)
 			return nil
 		}
-		return search(cmd.OutOrStdout(), word, append([]Subject{commands(root)}, subjects()...))
+		return search(cmd.OutOrStdout(), word, append([]Subject{Commands(root)}, subjects()...))
 	}
 }
 
-// commands returns the commands of a program, with their flags.
-func commands(root *cobra.Command) Subject {
+// Find returns what has a word in its name or text, by subject: what has it in its name first, and not more than is shown of a
+// subject.
+func Find(word string, subjects []Subject) (found []Subject) {
+	word = strings.ToLower(strings.TrimSpace(word))
+	if len(words(word)) == 0 {
+		return nil
+	}
+	for _, s := range subjects {
+		if all := s.find(word); len(all) > 0 {
+			found = append(found, Subject{s.Title, s.More, all[:min(len(all), most)]})
+		}
+	}
+	return found
+}
+
+// Commands returns the commands of a program, with their flags.
+func Commands(root *cobra.Command) Subject {
 	s := Subject{Title: "Commands", More: root.Name() + " help COMMAND"}
 	var add func(cmd *cobra.Command)
 	add = func(cmd *cobra.Command) {

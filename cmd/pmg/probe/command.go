@@ -1,33 +1,25 @@
 package probe
 
 import (
-	"crypto/tls"
-	"errors"
 	"fmt"
 	"net"
-	"os"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
+	"pmg/cmd/pmg/dialogue"
 	"pmg/internal/console"
-	"pmg/internal/tlsfiles"
 	"pmg/protocols"
 	"pmg/protocols/smpp"
 )
-
-const passwordVariable = "SMSC_PASSWORD"
 
 // flags are the flags of pmg probe.
 type flags struct {
 	drivers func(protocol string) (protocols.SessionDriver, error)
 	Options
-	protocol         string
-	encrypted        bool
-	tls              tlsfiles.Options
-	certificate, key string
+	protocol string
+	tls      dialogue.Flags
 }
 
 // Command returns pmg probe for the given protocols, the first of which is the default. drivers makes their drivers.
@@ -35,7 +27,6 @@ func Command(names []string, drivers func(protocol string) (protocols.SessionDri
 	o := flags{
 		drivers: drivers,
 		Options: Options{Messages: 10, Enquiries: 5, Timeout: 10 * time.Second, Bind: protocols.Transmitter.String()},
-		tls:     tlsfiles.Options{Oldest: tls.VersionTLS12},
 	}
 	cmd := &cobra.Command{
 		Use:   "probe HOST:PORT",
@@ -43,7 +34,7 @@ func Command(names []string, drivers func(protocol string) (protocols.SessionDri
 		Long: `Connects to an SMSC, shows its certificates, logs in, sends some keep-alives
 (SMPP: enquire_link), logs out, and prints the options of a connector to the SMSC.
 
-The password is in $` + passwordVariable + `, or pmg probe prompts for it. Without --system-id there is no login. With SMPP it logs in
+The password is in $` + dialogue.PasswordVariable + `, or pmg probe prompts for it. Without --system-id there is no login. With SMPP it logs in
 as a transmitter, so that the SMSC delivers nothing; a message that it delivers nevertheless is
 refused with a temporary error, so that it comes again.
 
@@ -67,15 +58,7 @@ func (o *flags) define(cmd *cobra.Command, names []string) {
 	f.StringVar(&o.protocol, "protocol", names[0], "the `protocol` of the SMSC: "+strings.Join(names, " or "))
 	f.StringVar(&o.SystemID, "system-id", "", "the `account` to log in with; no login when not given")
 	f.StringVar(&o.Bind, "bind", o.Bind, "SMPP: the `type` of the login: transmitter, receiver or transceiver")
-	f.BoolVar(&o.encrypted, "tls", false, "speak TLS")
-	f.StringVar(&o.tls.Authorities, "ca", "", "trust the authorities in this `file` instead of those of the machine")
-	f.StringVar(&o.tls.ServerName, "server-name", "", "the `name` that its certificate must have; the host when not given")
-	f.StringVar(&o.certificate, "certificate", "", "a `file` with our certificate")
-	f.StringVar(&o.key, "key", "", "the `file` with its key")
-	f.BoolVar(
-		&o.tls.Insecure, "insecure", false,
-		"log in even if its certificate is not valid: somebody in between could read the password",
-	)
+	o.tls.Define(cmd)
 	f.IntVar(&o.Enquiries, "enquiries", o.Enquiries, "how many `times` to send a keep-alive, one at a time")
 	f.StringVar(&o.To, "to", "", "send real messages to this `number`")
 	f.StringVar(&o.From, "from", "", "their source `address`")
@@ -94,14 +77,9 @@ func (o *flags) run(cmd *cobra.Command, address string) (err error) {
 	if o.Options.Options, err = o.protocolOptions(); err != nil {
 		return err
 	}
-	if o.certificate != "" || o.key != "" {
-		o.tls.Certificates, o.tls.Keys = []string{o.certificate}, []string{o.key}
-	}
-	if o.encrypted {
-		o.TLS = &o.tls
-	}
+	o.TLS = o.tls.Options()
 	if o.SystemID != "" {
-		if o.Password, err = askPassword(cmd); err != nil {
+		if o.Password, err = dialogue.AskPassword(cmd, ""); err != nil {
 			return err
 		}
 	}
@@ -127,19 +105,4 @@ func (o *flags) protocolOptions() (protocols.Options, error) {
 		}
 	}
 	return nil, fmt.Errorf("cannot log in as %q: --bind is transmitter, receiver or transceiver", o.Bind)
-}
-
-// askPassword returns the password in the environment, or prompts for it.
-func askPassword(cmd *cobra.Command) (string, error) {
-	if p, ok := os.LookupEnv(passwordVariable); ok {
-		return p, nil
-	}
-	in, ok := cmd.InOrStdin().(*os.File)
-	if !ok || !term.IsTerminal(int(in.Fd())) {
-		return "", errors.New("cannot log in without a password: set $" + passwordVariable)
-	}
-	fmt.Fprint(cmd.ErrOrStderr(), "password: ")
-	b, err := term.ReadPassword(int(in.Fd()))
-	fmt.Fprintln(cmd.ErrOrStderr())
-	return string(b), err
 }

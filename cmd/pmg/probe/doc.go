@@ -4,5 +4,5 @@
 //
 // # Start reading
 //
-// Command (command.go), Run (probe.go), tls.go (certificates), dialogue.go (a session).
+// Command (command.go), Run (probe.go). The session is in package dialogue.
 package probe

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"pmg/cmd/pmg/dialogue"
 	"pmg/internal/tlsfiles"
 	"pmg/protocols"
 	"pmg/sms"
@@ -39,22 +40,11 @@ type found struct {
 
 // Run probes an SMSC and writes the results. An error is the reason why the probe ended early.
 func Run(ctx context.Context, out io.Writer, o *Options) error {
-	began := time.Now()
-	plain, err := (&net.Dialer{Timeout: o.Timeout}).DialContext(ctx, "tcp", o.Address)
+	conn, err := (&dialogue.Address{HostPort: o.Address, TLS: o.TLS, Timeout: o.Timeout}).Dial(ctx, out)
 	if err != nil {
-		return fmt.Errorf("cannot connect: %w", err)
+		return err
 	}
-	defer func() { _ = plain.Close() }()
-	defer context.AfterFunc(ctx, func() { _ = plain.Close() })()
-	fmt.Fprintf(out, "connected to %s in %s\n", plain.RemoteAddr(), rounded(time.Since(began)))
-	conn := plain
-	if o.TLS != nil {
-		limited, cancel := context.WithTimeout(ctx, o.Timeout)
-		defer cancel()
-		if conn, err = handshake(limited, out, plain, o); err != nil {
-			return err
-		}
-	}
+	defer func() { _ = conn.Close() }()
 	var f found
 	if o.SystemID != "" {
 		if err := f.session(out, conn, o); err != nil {
@@ -69,20 +59,19 @@ func Run(ctx context.Context, out io.Writer, o *Options) error {
 
 // session logs in, sends keep-alives and messages, and logs out.
 func (f *found) session(out io.Writer, conn net.Conn, o *Options) error {
-	d := &dialogue{conn: conn, driver: o.Driver, timeout: o.Timeout, pdu: o.Driver.NewPDU()}
-	d.session = o.Driver.NewSession(protocols.SessionOptions{
+	d := dialogue.New(conn, o.Driver, protocols.SessionOptions{
 		Role: protocols.Client, SystemID: o.SystemID, Password: o.Password, Options: o.Options, EnquireInterval: 1,
-	})
+	}, o.Timeout)
 	began := time.Now()
-	answer, err := d.login()
+	answer, err := d.Login()
 	if err != nil {
-		if o.TLS == nil && errors.Is(err, errClosed) {
+		if o.TLS == nil && errors.Is(err, dialogue.ErrClosed) {
 			err = fmt.Errorf("%w: if it speaks TLS on this port, --tls helps", err)
 		}
 		return fmt.Errorf("login of %s: %w", o.SystemID, err)
 	}
-	fmt.Fprintf(out, "logged in as %s in %s: %s\n", o.SystemID, rounded(time.Since(began)), answer)
-	defer d.leave()
+	fmt.Fprintf(out, "logged in as %s in %s: %s\n", o.SystemID, dialogue.Rounded(time.Since(began)), answer)
+	defer d.Leave()
 	if err := f.enquire(out, d, o.Enquiries); err != nil {
 		return err
 	}
@@ -91,17 +80,17 @@ func (f *found) session(out io.Writer, conn net.Conn, o *Options) error {
 	} else {
 		fmt.Fprintln(out, "no message was sent, so the window is not known: --to NUMBER sends some")
 	}
-	if d.refused > 0 {
-		fmt.Fprintf(out, "it delivered %d messages or receipts, which were refused for now, so that they come again\n", d.refused)
+	if d.Refused > 0 {
+		fmt.Fprintf(out, "it delivered %d messages or receipts, which were refused for now, so that they come again\n", d.Refused)
 	}
 	return err
 }
 
 // enquire sends n keep-alives, one at a time.
-func (f *found) enquire(out io.Writer, d *dialogue, n int) error {
+func (f *found) enquire(out io.Writer, d *dialogue.Dialogue, n int) error {
 	var took []time.Duration
 	for range n {
-		t, err := d.enquire()
+		t, err := d.Enquire()
 		if err != nil {
 			return fmt.Errorf("cannot send a keep-alive: %w", err)
 		}
@@ -114,14 +103,14 @@ func (f *found) enquire(out io.Writer, d *dialogue, n int) error {
 }
 
 // send sends messages without waiting for their answers, and counts the answers.
-func (f *found) send(out io.Writer, d *dialogue, o *Options) error {
+func (f *found) send(out io.Writer, d *dialogue.Dialogue, o *Options) error {
 	sent := map[uint32]time.Time{}
 	for n := range o.Messages {
 		m, now := o.message(n), time.Now()
-		sequence := d.session.NextSequence()
-		d.session.Encode(now.UnixNano(), d.pdu, m, sequence)
+		sequence := d.Session.NextSequence()
+		d.Session.Encode(now.UnixNano(), d.PDU, m, sequence)
 		m.Release()
-		if err := d.write(); err != nil {
+		if err := d.Write(); err != nil {
 			return fmt.Errorf("cannot send messages: %w", err)
 		}
 		sent[sequence] = now
@@ -129,7 +118,7 @@ func (f *found) send(out io.Writer, d *dialogue, o *Options) error {
 	var took []time.Duration
 	refusals := map[string]int{}
 	for range o.Messages {
-		a, err := d.until(protocols.Answered, func() {})
+		a, err := d.Until(protocols.Answered, func() {})
 		if err != nil {
 			return fmt.Errorf("%d of %d messages were answered, then: %w", len(took), o.Messages, err)
 		}
@@ -207,7 +196,5 @@ func tlsOptions(o *tlsfiles.Options) string {
 // spread returns the longest and the median of times.
 func spread(took []time.Duration) string {
 	slices.Sort(took)
-	return fmt.Sprintf("%s (half of it within %s)", rounded(took[len(took)-1]), rounded(took[len(took)/2]))
+	return fmt.Sprintf("%s (half of it within %s)", dialogue.Rounded(took[len(took)-1]), dialogue.Rounded(took[len(took)/2]))
 }
-
-func rounded(d time.Duration) time.Duration { return d.Round(10 * time.Microsecond) }

@@ -1,4 +1,4 @@
-package probe
+package dialogue
 
 import (
 	"context"
@@ -17,12 +17,12 @@ import (
 
 // handshake begins TLS, and shows the certificates of the SMSC whether or not they are valid. It returns an error if
 // they are not, unless the options allow that.
-func handshake(ctx context.Context, out io.Writer, plain net.Conn, o *Options) (conn net.Conn, err error) {
-	config, _, err := tlsfiles.Load(o.TLS, false)
+func handshake(ctx context.Context, out io.Writer, plain net.Conn, a *Address) (conn net.Conn, err error) {
+	config, _, err := tlsfiles.Load(a.TLS, false)
 	if err != nil {
 		return nil, fmt.Errorf("cannot use --%w", err)
 	}
-	host, _, _ := net.SplitHostPort(o.Address)
+	host, _, _ := net.SplitHostPort(a.HostPort)
 	if config.ServerName == "" {
 		config.ServerName = host
 	}
@@ -45,7 +45,7 @@ func handshake(ctx context.Context, out io.Writer, plain net.Conn, o *Options) (
 	}
 	s := secure.ConnectionState()
 	fmt.Fprintf(
-		out, "%s, %s, in %s\n", tls.VersionName(s.Version), tls.CipherSuiteName(s.CipherSuite), rounded(time.Since(began)),
+		out, "%s, %s, in %s\n", tls.VersionName(s.Version), tls.CipherSuiteName(s.CipherSuite), Rounded(time.Since(began)),
 	)
 	for i, c := range s.PeerCertificates {
 		show(out, i, c)
