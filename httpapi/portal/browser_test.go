@@ -13,8 +13,19 @@ import (
 	"pmg/sms"
 )
 
+// secondFactor sets the second factor of the user up in a browser, logs out, and logs in with a code.
+func (r *rig) secondFactor(b *chrome.Browser) {
+	var secret string
+	b.Do(chromedp.Navigate(r.base+factorPath), chromedp.WaitVisible(`svg.qr path`), chromedp.Text(`main code`, &secret))
+	b.Do(chromedp.SendKeys(`input[name=code]`, r.next(secret)), chromedp.SendKeys(`input[name=current]`, password), chrome.Click(`//button[text()="Switch it on"]`),
+		chromedp.WaitVisible(`//li/code`), chromedp.Submit(`.who button`), chromedp.WaitVisible(`input[name=password]`), chromedp.SendKeys(`input[name=account]`, "acme"))
+	b.LogIn(config.ManageScope, password)
+	b.Do(chromedp.SendKeys(`input[name=code]`, r.next(secret)), chrome.Click(`//button[text()="Log in"]`), chromedp.WaitVisible(`//h1[text()="Overview"]`),
+		chromedp.Submit(`.who button`), chromedp.WaitVisible(`input[name=password]`))
+}
+
 // In a real browser a user logs in, sees each page, sends a message, sees what its receipt says, makes a key, with which a program
-// sends, and revokes it. Nothing of that is refused by the policy of the pages or fails in a script, each control has a name, and
+// sends, revokes it, and logs in with a second factor. Nothing of that is refused by the policy of the pages or fails in a script, each control has a name, and
 // each text can be read.
 func TestBrowser(t *testing.T) {
 	testutil.Long(t)
@@ -53,6 +64,6 @@ func TestBrowser(t *testing.T) {
 	r.by("Bearer "+key, "POST /v1/messages", `{"from":"1234","to":"+46700000001","text":"a"}`).Want(202)
 	run(chrome.Click(`button[aria-label="Revoke key till"]`), chromedp.WaitVisible(`//p[text()="Key till is revoked."]`))
 	r.by("Bearer "+key, "GET /v1/account", "").Want(401)
-	run(chromedp.Submit(`.who button`), chromedp.WaitVisible(`input[name=password]`))
+	r.secondFactor(b)
 	b.Silent()
 }

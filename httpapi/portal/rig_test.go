@@ -12,7 +12,9 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/rs/zerolog"
 	"golang.org/x/crypto/bcrypt"
@@ -48,6 +50,8 @@ type rig struct {
 	yaml    string
 	dir     string // of managed files
 	records records
+	clock   atomic.Int64 // seconds by which codes are ahead of the time
+	site    *Site
 	lines   func() string // ends the listener, and returns its pdu log
 }
 
@@ -100,11 +104,13 @@ func newRig(t *testing.T, accounts, api, operator string, more ...string) *rig {
 		Node: g.Node, Table: g.Table, Money: g.Intake.Credit, Webhooks: g.Webhooks, Messages: api1, Audit: &r.records,
 		Edit: func(_ context.Context, q editor.Request) (editor.Result, error) { return one.Do(q) },
 	})
+	p.codes.now = func() time.Time { return time.Now().Add(time.Duration(r.clock.Load()) * time.Second) }
 	l, err := server.Listen(server.Rooms{Node: g.Node, Admission: g.Sessions, Logins: g.Logins, Tracer: g.Settler},
 		c, nil, body.NewRoom(&g.Node.Memory), func(l *server.Listener) http.Handler {
 			m := http.NewServeMux()
 			api1.Routes(l, m)
 			s := p.Site(l)
+			r.site = s
 			return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 				if s.Serves(q) {
 					s.ServeHTTP(w, q)

@@ -37,6 +37,7 @@ type Portal struct {
 	pages    browser.Site
 	readings *turns.Pauses // for statistics, by account
 	changes  changes
+	codes    codes
 	reader   own.Reader // reads messages
 }
 
@@ -46,6 +47,7 @@ func New(rooms Rooms) *Portal {
 		rooms: rooms, pages: browser.NewSite(Base, "Messages", templateFiles),
 		readings: turns.NewPauses(mostReading, mostWaiting),
 		changes:  changes{now: time.Now, of: map[string]*recent{}},
+		codes:    codes{now: time.Now, of: map[string]*factor{}},
 	}
 }
 
@@ -54,6 +56,7 @@ type Site struct {
 	portal   *Portal
 	listener *server.Listener
 	sessions *browser.Sessions[login]
+	halves   *browser.Sessions[half] // logins that need a code
 	origins  *http.CrossOriginProtection
 	mux      *http.ServeMux
 }
@@ -63,7 +66,11 @@ func (p *Portal) Site(l *server.Listener) *Site {
 	s := &Site{portal: p, listener: l, origins: http.NewCrossOriginProtection(), mux: http.NewServeMux()}
 	s.sessions = browser.NewSessions(browser.Options[login]{
 		Cookie: "pmg-portal", Now: time.Now, Most: mostSessions, MostOf: mostOf,
-		Owner: func(l login) string { return l.account + "\x00" + l.user },
+		Owner: login.owner,
+	})
+	s.halves = browser.NewSessions(browser.Options[half]{
+		Cookie: "pmg-portal-code", Now: time.Now, Most: mostSessions, MostOf: mostOf,
+		Owner: func(h half) string { return h.owner() },
 	})
 	for _, one := range pages() {
 		s.mux.HandleFunc("GET "+Base+one.Pattern(), s.allowed(one.scope, one.show))
@@ -74,6 +81,9 @@ func (p *Portal) Site(l *server.Listener) *Site {
 	s.mux.HandleFunc("POST "+Base+"keys", s.allowed(manage, (*visit).changeKeys))
 	s.mux.HandleFunc("POST "+Base+"users", s.allowed(manage, (*visit).changeUsers))
 	s.mux.HandleFunc("POST "+Base+"password", s.allowed(look, (*visit).changePassword))
+	s.mux.HandleFunc("POST "+factorPath, s.allowed(look, func(v *visit) { factorPage{v}.change() }))
+	s.mux.HandleFunc("GET "+Base+"code", s.open(func(v *visit) { secondStep{v}.show() }))
+	s.mux.HandleFunc("POST "+Base+"code", s.open(func(v *visit) { secondStep{v}.give() }))
 	s.mux.HandleFunc("GET "+Base+"login", s.open((*visit).showLogin))
 	s.mux.HandleFunc("POST "+Base+"login", s.open((*visit).logIn))
 	s.mux.HandleFunc("POST "+Base+"logout", s.open((*visit).logOut))
@@ -94,6 +104,7 @@ func (s *Site) Serves(r *http.Request) bool {
 	serves := s.listener.Connector.Config().HTTP.Portal
 	if !serves {
 		s.sessions.EndAll()
+		s.halves.EndAll()
 	}
 	return serves
 }
@@ -128,6 +139,7 @@ type visit struct {
 	x     *server.Exchange
 	who   login
 	scope scope
+	lacks bool // the user lacks the second factor that the account's users need
 }
 
 // open returns a handler for requests with or without a login.
@@ -147,6 +159,8 @@ func (s *Site) allowed(needed scope, serve func(*visit)) http.HandlerFunc {
 			v.redirect(v.site.portal.pages.LoginPath(v.x.Request))
 		case v.x.Crowded:
 			v.wrong(http.StatusServiceUnavailable, "Your account has too many connections. Try again in a moment.")
+		case v.lacks && v.x.Request.URL.Path != factorPath:
+			v.redirect(factorPath)
 		case v.scope < needed:
 			v.wrong(http.StatusForbidden, "You may not do this. Ask your administrator for the right.")
 		default:
@@ -163,12 +177,13 @@ func (v *visit) enter() bool {
 	var u *config.AccountUser
 	who, ok := v.site.sessions.Find(v.x.Request, func(l login) bool {
 		a, u = v.x.User(l.account, l.user)
-		return u != nil && u.Password == l.proof
+		return u != nil && proofOf(u) == l.proof
 	})
 	if !ok || !v.x.Enter(a) {
 		return false
 	}
 	v.who, v.scope = who, scopes[u.Scope]
+	v.lacks = a.Config().Logins.SecondFactor && u.TOTPSecret == ""
 	return true
 }
 

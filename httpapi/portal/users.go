@@ -51,17 +51,9 @@ func (v *visit) changePassword() {
 		v.page(http.StatusUnprocessableEntity, "password", "Password", m)
 		return
 	}
-	if !v.change("password", v.who.user, editor.SettingUser(v.who.account, v.who.user, next, "")) {
+	if !v.change("password", v.who.user, editor.SettingUser(v.who.account, v.who.user, next, "")) || !v.renew() {
 		return
 	}
-	v.site.sessions.End(v.x.Request)
-	_, u := v.x.User(v.who.account, v.who.user)
-	if u == nil {
-		v.redirect(Base + "login")
-		return
-	}
-	v.who.proof = u.Password
-	v.site.sessions.SetCookie(v.x.Writer.Header(), v.x.Request, v.site.sessions.Begin(v.who))
 	m.Done = true
 	v.page(http.StatusOK, "password", "Password", m)
 }
@@ -115,6 +107,10 @@ func (v *visit) changeUsers() {
 		m.Wrong = "You cannot change or remove yourself: the page Password changes your password."
 	case form.Get("remove") != "":
 		v.setUser("users/remove", m.Name, "is removed.", editor.RemovingUser(v.who.account, m.Name))
+		return
+	case form.Get("off") != "":
+		off := editor.SettingFactor(v.who.account, m.Name, "", nil)
+		v.setUser("users/second-factor/off", m.Name, "has no second factor now.", off)
 		return
 	case !keyName.MatchString(m.Name):
 		m.Wrong = "The name must be letters, digits, '-' and '_', 64 at most."
