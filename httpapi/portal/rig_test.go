@@ -101,7 +101,7 @@ func newRig(t *testing.T, accounts, api, operator string, more ...string) *rig {
 		Apply: func(c *config.Config, _ string) error { r.Apply(c); return nil },
 	}
 	p := New(Rooms{
-		Node: g.Node, Table: g.Table, Money: g.Intake.Credit, Webhooks: g.Webhooks, Messages: api1, Audit: &r.records,
+		Node: g.Node, Table: g.Table, Money: g.Intake.Credit, Webhooks: g.Webhooks, Messages: api1, Lists: g.Lists, Audit: &r.records,
 		Edit: func(_ context.Context, q editor.Request) (editor.Result, error) { return one.Do(q) },
 	})
 	p.codes.now = func() time.Time { return time.Now().Add(time.Duration(r.clock.Load()) * time.Second) }

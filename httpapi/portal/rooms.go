@@ -14,6 +14,7 @@ import (
 	"pmg/httpapi/server"
 	"pmg/protocols/httpsms/own"
 	"pmg/sms"
+	"pmg/sms/numbers"
 )
 
 // Rooms are the parts of a gateway that the pages use.
@@ -23,6 +24,7 @@ type Rooms struct {
 	Money    Money
 	Webhooks Webhooks
 	Messages Messages
+	Lists    Lists
 	Edit     Edit  // nil: keys cannot be changed
 	Audit    Audit // nil: nothing is recorded
 }
@@ -43,6 +45,12 @@ type Money interface {
 type Webhooks interface {
 	Rows(account string) []webhooks.Row
 	Attempts(f webhooks.Filter) []webhooks.Attempt
+}
+
+// Lists reads and changes registers of numbers.
+type Lists interface {
+	Register(name string) (*numbers.List, error)
+	Change(name string, on bool, from numbers.Origin, addresses ...string) (int, error)
 }
 
 // Messages submits and finds the messages of the account of a request, as for the API.

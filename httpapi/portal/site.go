@@ -78,9 +78,11 @@ func (p *Portal) Site(l *server.Listener) *Site {
 	s.mux.HandleFunc("GET "+Base, s.allowed(look, (*visit).missing))
 	s.mux.HandleFunc("GET "+Base+"statistics.csv", s.allowed(look, (*visit).statisticsFile))
 	s.mux.HandleFunc("POST "+Base+"send", s.allowed(send, (*visit).submit))
+	s.mux.HandleFunc("GET "+Base+"opt-outs.csv", s.allowed(look, func(v *visit) { optOuts{v}.file() }))
+	s.mux.HandleFunc("POST "+Base+"opt-outs", s.allowed(send, func(v *visit) { optOuts{v}.change() }))
 	s.mux.HandleFunc("POST "+Base+"keys", s.allowed(manage, (*visit).changeKeys))
 	s.mux.HandleFunc("POST "+Base+"users", s.allowed(manage, (*visit).changeUsers))
-	s.mux.HandleFunc("POST "+Base+"password", s.allowed(look, (*visit).changePassword))
+	s.mux.HandleFunc("POST "+passwordPath, s.allowed(look, (*visit).changePassword))
 	s.mux.HandleFunc("POST "+factorPath, s.allowed(look, func(v *visit) { factorPage{v}.change() }))
 	s.mux.HandleFunc("GET "+Base+"code", s.open(func(v *visit) { secondStep{v}.show() }))
 	s.mux.HandleFunc("POST "+Base+"code", s.open(func(v *visit) { secondStep{v}.give() }))
@@ -139,7 +141,7 @@ type visit struct {
 	x     *server.Exchange
 	who   login
 	scope scope
-	lacks bool // the user lacks the second factor that the account's users need
+	first string // path of the page that the user needs before all others; "": none
 }
 
 // open returns a handler for requests with or without a login.
@@ -159,8 +161,8 @@ func (s *Site) allowed(needed scope, serve func(*visit)) http.HandlerFunc {
 			v.redirect(v.site.portal.pages.LoginPath(v.x.Request))
 		case v.x.Crowded:
 			v.wrong(http.StatusServiceUnavailable, "Your account has too many connections. Try again in a moment.")
-		case v.lacks && v.x.Request.URL.Path != factorPath:
-			v.redirect(factorPath)
+		case v.first != "" && v.x.Request.URL.Path != v.first:
+			v.redirect(v.first)
 		case v.scope < needed:
 			v.wrong(http.StatusForbidden, "You may not do this. Ask your administrator for the right.")
 		default:
@@ -183,7 +185,12 @@ func (v *visit) enter() bool {
 		return false
 	}
 	v.who, v.scope = who, scopes[u.Scope]
-	v.lacks = a.Config().Logins.SecondFactor && u.TOTPSecret == ""
+	switch {
+	case u.PasswordOnce:
+		v.first = passwordPath
+	case a.Config().Logins.SecondFactor && u.TOTPSecret == "":
+		v.first = factorPath
+	}
 	return true
 }
 

@@ -18,6 +18,7 @@ type entry struct {
 
 	columns []entry // options of each entry of a list
 	isName  bool    // in columns: an entry needs one of these
+	isOff   bool    // in columns: a secret that can only be switched off
 }
 
 // A part is a section of the layout.
@@ -71,6 +72,8 @@ func accountLayout() []part {
 			{name: "name", label: "Name", isName: true},
 			{name: "password", label: "Password", secret: true},
 			{name: "scope", label: "May"},
+			{name: "password_once", label: "Must change the password"},
+			{name: "totp_secret", label: "Second factor", isOff: true},
 		}}}},
 	}
 }

@@ -47,6 +47,7 @@ func SettingUser(account, user, password, scope string) func(was []byte) ([]byte
 		}
 		if password != "" {
 			one["password"] = password
+			delete(one, "password_once")
 		}
 		if scope != "" {
 			one["scope"] = scope
@@ -55,6 +56,14 @@ func SettingUser(account, user, password, scope string) func(was []byte) ([]byte
 			return nil, refuse(http.StatusUnprocessableEntity, "a new user needs a password")
 		}
 		return users, nil
+	})
+}
+
+// ResettingPassword returns a function that gives a user a password, which the user must change after the next login.
+func ResettingPassword(account, user, password string) func(was []byte) ([]byte, error) {
+	return changingUser(account, user, func(one map[string]any) error {
+		one["password"], one["password_once"] = password, true
+		return nil
 	})
 }
 
