@@ -29,6 +29,7 @@ func pages() []page {
 		{browser.Page{Name: "opt-outs", Title: "Opt-outs"}, look, optOutsOf},
 		{browser.Page{Name: "statistics", Title: "Statistics"}, look, statisticsOf},
 		{browser.Page{Name: "balance", Title: "Balance"}, look, balanceOf},
+		{browser.Page{Name: "prices", Title: "Prices", Group: "Balance"}, look, pricesOf},
 		{browser.Page{Name: "webhooks", Title: "Webhooks"}, look, webhooksOf},
 		{browser.Page{Name: "keys", Title: "Keys"}, look, keysOf},
 		{browser.Page{Name: "users", Title: "Users"}, manage, usersOf},

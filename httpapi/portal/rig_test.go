@@ -2,6 +2,7 @@ package portal
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -23,6 +24,7 @@ import (
 	"pmg/config/managed"
 	"pmg/config/managed/editor"
 	"pmg/connector"
+	"pmg/gateway/operate"
 	"pmg/httpapi/apitest"
 	"pmg/httpapi/body"
 	"pmg/httpapi/server"
@@ -52,6 +54,7 @@ type rig struct {
 	records records
 	clock   atomic.Int64 // seconds by which codes are ahead of the time
 	site    *Site
+	letters letters
 	lines   func() string // ends the listener, and returns its pdu log
 }
 
@@ -101,7 +104,7 @@ func newRig(t *testing.T, accounts, api, operator string, more ...string) *rig {
 		Apply: func(c *config.Config, _ string) error { r.Apply(c); return nil },
 	}
 	p := New(Rooms{
-		Node: g.Node, Table: g.Table, Money: g.Intake.Credit, Webhooks: g.Webhooks, Messages: api1, Lists: g.Lists, Audit: &r.records,
+		Node: g.Node, Table: g.Table, Money: g.Intake.Credit, Webhooks: g.Webhooks, Messages: api1, Lists: g.Lists, Networks: g.Intake.Networks, Dead: &r.letters, Queue: &r.letters, Audit: &r.records,
 		Edit: func(_ context.Context, q editor.Request) (editor.Result, error) { return one.Do(q) },
 	})
 	p.codes.now = func() time.Time { return time.Now().Add(time.Duration(r.clock.Load()) * time.Second) }
@@ -144,6 +147,26 @@ func newRig(t *testing.T, accounts, api, operator string, more ...string) *rig {
 type records struct {
 	mu    sync.Mutex
 	lines []string
+}
+
+// letters are dead letters of accounts, and those that were queued again.
+type letters struct {
+	of     map[string][]uint64 // set before the first request
+	queued []operate.Selection
+}
+
+// Of implements Dead.
+func (l *letters) Of(account string, limit int) []uint64 { return l.of[account] }
+
+// ChangeStored implements Queue.
+func (l *letters) ChangeStored(
+	_ context.Context, c operate.QueueChange, s operate.Selection, from uint64, limit int,
+) (operate.QueuePage, error) {
+	if c.What != operate.RetryMessages || s.State != operate.StateDead || from != 0 || limit != len(s.IDs) {
+		return operate.QueuePage{}, errors.New("not a replay")
+	}
+	l.queued = append(l.queued, s)
+	return operate.QueuePage{Messages: make([]operate.StoredMessage, len(s.IDs))}, nil
 }
 
 // Record implements Audit.

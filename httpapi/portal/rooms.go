@@ -9,12 +9,14 @@ import (
 	"pmg/connector"
 	"pmg/gateway/credit"
 	"pmg/gateway/node"
+	"pmg/gateway/operate"
 	"pmg/gateway/request"
 	"pmg/gateway/webhooks"
 	"pmg/httpapi/server"
 	"pmg/protocols/httpsms/own"
 	"pmg/sms"
 	"pmg/sms/numbers"
+	"pmg/sms/prices"
 )
 
 // Rooms are the parts of a gateway that the pages use.
@@ -23,8 +25,11 @@ type Rooms struct {
 	Table    Table
 	Money    Money
 	Webhooks Webhooks
+	Dead     Dead
+	Queue    Queue
 	Messages Messages
 	Lists    Lists
+	Networks Networks
 	Edit     Edit  // nil: keys cannot be changed
 	Audit    Audit // nil: nothing is recorded
 }
@@ -38,6 +43,7 @@ type Table interface {
 // Money gives access to the payments of accounts.
 type Money interface {
 	CurrencyOf(c *sms.Credit) string
+	Prices(c *sms.Credit) *prices.List
 	History(account string, since time.Time) ([]credit.Payment, error)
 }
 
@@ -45,7 +51,25 @@ type Money interface {
 type Webhooks interface {
 	Rows(account string) []webhooks.Row
 	Attempts(f webhooks.Filter) []webhooks.Attempt
+	Test(ctx context.Context, account string, fallback bool) (webhooks.Attempt, error)
+	Enable(account, operator string) []string
+	Retry(account, operator string) []string
 }
+
+// Dead finds the events that the servers of clients did not take in time.
+type Dead interface {
+	Of(account string, limit int) []uint64
+}
+
+// Queue changes messages in the store.
+type Queue interface {
+	ChangeStored(
+		ctx context.Context, c operate.QueueChange, s operate.Selection, from uint64, limit int,
+	) (operate.QueuePage, error)
+}
+
+// Networks knows the names of networks.
+type Networks interface{ Name(of sms.Network) string }
 
 // Lists reads and changes registers of numbers.
 type Lists interface {

@@ -37,6 +37,7 @@ type Portal struct {
 	pages    browser.Site
 	readings *turns.Pauses // for statistics, by account
 	changes  changes
+	calls    changes // test calls of webhooks, and requests to call servers again
 	codes    codes
 	reader   own.Reader // reads messages
 }
@@ -47,6 +48,7 @@ func New(rooms Rooms) *Portal {
 		rooms: rooms, pages: browser.NewSite(Base, "Messages", templateFiles),
 		readings: turns.NewPauses(mostReading, mostWaiting),
 		changes:  changes{now: time.Now, of: map[string]*recent{}},
+		calls:    changes{now: time.Now, of: map[string]*recent{}},
 		codes:    codes{now: time.Now, of: map[string]*factor{}},
 	}
 }
@@ -79,7 +81,9 @@ func (p *Portal) Site(l *server.Listener) *Site {
 	s.mux.HandleFunc("GET "+Base+"statistics.csv", s.allowed(look, (*visit).statisticsFile))
 	s.mux.HandleFunc("POST "+Base+"send", s.allowed(send, (*visit).submit))
 	s.mux.HandleFunc("GET "+Base+"opt-outs.csv", s.allowed(look, func(v *visit) { optOuts{v}.file() }))
+	s.mux.HandleFunc("GET "+Base+"prices.csv", s.allowed(look, func(v *visit) { priceList{v}.file() }))
 	s.mux.HandleFunc("POST "+Base+"opt-outs", s.allowed(send, func(v *visit) { optOuts{v}.change() }))
+	s.mux.HandleFunc("POST "+Base+"webhooks", s.allowed(manage, func(v *visit) { hooks{v}.change() }))
 	s.mux.HandleFunc("POST "+Base+"keys", s.allowed(manage, (*visit).changeKeys))
 	s.mux.HandleFunc("POST "+Base+"users", s.allowed(manage, (*visit).changeUsers))
 	s.mux.HandleFunc("POST "+passwordPath, s.allowed(look, (*visit).changePassword))

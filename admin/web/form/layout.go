@@ -66,6 +66,7 @@ func accountLayout() []part {
 			{name: "webhook", label: "URL"},
 			{name: "webhook_key", label: "Key that signs", when: "webhook", secret: true},
 			{name: "webhook_fallback", label: "Second URL", when: "webhook"},
+			{name: "webhook_public", label: "Public addresses alone", when: "webhook"},
 			{name: "pull", label: "It fetches events itself"},
 		}},
 		{"Users of the pages for customers", []entry{{name: "users", label: "Users", columns: []entry{
