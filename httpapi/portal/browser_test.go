@@ -67,3 +67,29 @@ func TestBrowser(t *testing.T) {
 	r.secondFactor(b)
 	b.Silent()
 }
+
+// No page has what shuts people with disabilities out, by axe-core: before the login, and after it.
+func TestAxe(t *testing.T) {
+	testutil.Long(t)
+	t.Parallel()
+	axe := chrome.NewAxe(t)
+	b := chrome.Start(t)
+	r := newRig(t, accounts(""), "", "")
+	r.makeAcme()
+	look := func(path, heading string) {
+		t.Helper()
+		b.Do(chromedp.Navigate(r.base+Base+path), chromedp.WaitVisible(`//h1[text()="`+heading+`"]`))
+		if wrong := axe.Violations(b); len(wrong) > 0 {
+			t.Errorf("%s: %q", path, wrong)
+		}
+	}
+	look("login", "Log in")
+	b.Do(chromedp.SendKeys(`input[name=account]`, "acme"))
+	b.LogIn(config.ManageScope, password)
+	for _, p := range pages() {
+		if p.InMenu() {
+			look(p.Name, p.Title)
+		}
+	}
+	look("nothing", "Not Found")
+}
