@@ -26,6 +26,8 @@ func pages() []page {
 		{browser.Page{Name: "messages", Title: "Messages"}, look, messagesOf},
 		{browser.Page{Name: "messages/{id}", Title: "Message"}, look, messageOf},
 		{browser.Page{Name: "send", Title: "Send"}, send, sendOf},
+		{browser.Page{Name: "mailing", Title: "Mailing", Group: "Send"}, send, mailingsOf},
+		{browser.Page{Name: "mailing/{id}", Title: "Mailing", Group: "Send"}, send, mailingOf},
 		{browser.Page{Name: "opt-outs", Title: "Opt-outs"}, look, optOutsOf},
 		{browser.Page{Name: "statistics", Title: "Statistics"}, look, statisticsOf},
 		{browser.Page{Name: "balance", Title: "Balance"}, look, balanceOf},

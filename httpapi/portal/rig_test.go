@@ -104,7 +104,7 @@ func newRig(t *testing.T, accounts, api, operator string, more ...string) *rig {
 		Apply: func(c *config.Config, _ string) error { r.Apply(c); return nil },
 	}
 	p := New(Rooms{
-		Node: g.Node, Table: g.Table, Money: g.Intake.Credit, Webhooks: g.Webhooks, Messages: api1, Lists: g.Lists, Networks: g.Intake.Networks, Dead: &r.letters, Queue: &r.letters, Audit: &r.records,
+		Node: g.Node, Table: g.Table, Money: g.Intake.Credit, Webhooks: g.Webhooks, Messages: api1, Lists: g.Lists, Networks: g.Intake.Networks, Go: r.goOn, Dead: &r.letters, Queue: &r.letters, Audit: &r.records,
 		Edit: func(_ context.Context, q editor.Request) (editor.Result, error) { return one.Do(q) },
 	})
 	p.codes.now = func() time.Time { return time.Now().Add(time.Duration(r.clock.Load()) * time.Second) }
@@ -167,6 +167,14 @@ func (l *letters) ChangeStored(
 	}
 	l.queued = append(l.queued, s)
 	return operate.QueuePage{Messages: make([]operate.StoredMessage, len(s.IDs))}, nil
+}
+
+// goOn runs what outlasts its request, until the end of the test.
+func (r *rig) goOn(do func(context.Context)) {
+	done := make(chan struct{})
+	ctx, cancel := context.WithCancel(context.Background())
+	go func() { defer close(done); do(ctx) }()
+	r.t.Cleanup(func() { cancel(); <-done })
 }
 
 // Record implements Audit.
@@ -238,6 +246,12 @@ func (b *person) do(method, path string, form url.Values, headers ...string) rep
 		}
 		r.Header.Set(headers[i], headers[i+1])
 	}
+	return b.done(r)
+}
+
+// done sends a request, and returns its answer.
+func (b *person) done(r *http.Request) reply {
+	b.t.Helper()
 	w, err := b.client.Do(r)
 	if err != nil {
 		b.t.Fatal(err)

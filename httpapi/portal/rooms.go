@@ -30,8 +30,9 @@ type Rooms struct {
 	Messages Messages
 	Lists    Lists
 	Networks Networks
-	Edit     Edit  // nil: keys cannot be changed
-	Audit    Audit // nil: nothing is recorded
+	Go       func(do func(context.Context)) // runs what outlasts its request, until the gateway stops
+	Edit     Edit                           // nil: keys cannot be changed
+	Audit    Audit                          // nil: nothing is recorded
 }
 
 // A Table finds the connectors, and the lanes.
@@ -82,6 +83,11 @@ type Messages interface {
 	Find(x *server.Exchange, id string) (*own.Known, *own.Problem)
 	List(x *server.Exchange, l *own.List) (page []own.Known, last uint64, p *own.Problem)
 	Preview(x *server.Exchange, m *own.Message) (request.Result, string, *own.Problem)
+	PreviewFrom(ctx context.Context, from *connector.Source, m *own.Message) (request.Result, string, *own.Problem)
+	SubmitMany(
+		ctx context.Context, from *connector.Source, n int,
+		item func(i int) (m *own.Message, key string, body []byte, ok bool), became func(i int, p *own.Problem),
+	)
 	Submit(x *server.Exchange, m *own.Message, key string, body []byte) (request.Result, *own.Problem)
 }
 

@@ -39,6 +39,7 @@ type Portal struct {
 	changes  changes
 	calls    changes // test calls of webhooks, and requests to call servers again
 	codes    codes
+	mailings mailings
 	reader   own.Reader // reads messages
 }
 
@@ -49,6 +50,7 @@ func New(rooms Rooms) *Portal {
 		readings: turns.NewPauses(mostReading, mostWaiting),
 		changes:  changes{now: time.Now, of: map[string]*recent{}},
 		calls:    changes{now: time.Now, of: map[string]*recent{}},
+		mailings: mailings{of: map[string]*mailing{}},
 		codes:    codes{now: time.Now, of: map[string]*factor{}},
 	}
 }
@@ -84,6 +86,8 @@ func (p *Portal) Site(l *server.Listener) *Site {
 	s.mux.HandleFunc("GET "+Base+"prices.csv", s.allowed(look, func(v *visit) { priceList{v}.file() }))
 	s.mux.HandleFunc("POST "+Base+"opt-outs", s.allowed(send, func(v *visit) { optOuts{v}.change() }))
 	s.mux.HandleFunc("POST "+Base+"webhooks", s.allowed(manage, func(v *visit) { hooks{v}.change() }))
+	s.mux.HandleFunc("POST "+mailingPath, s.allowed(send, func(v *visit) { mailingPages{v}.begin() }))
+	s.mux.HandleFunc("POST "+mailingPath+"/{id}", s.allowed(send, func(v *visit) { mailingPages{v}.change() }))
 	s.mux.HandleFunc("POST "+Base+"keys", s.allowed(manage, (*visit).changeKeys))
 	s.mux.HandleFunc("POST "+Base+"users", s.allowed(manage, (*visit).changeUsers))
 	s.mux.HandleFunc("POST "+passwordPath, s.allowed(look, (*visit).changePassword))
