@@ -1,6 +1,8 @@
 package portal
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -24,8 +26,20 @@ func (r *rig) secondFactor(b *chrome.Browser) {
 		chromedp.Submit(`.who button`), chromedp.WaitVisible(`input[name=password]`))
 }
 
+// mailing sends a text to the recipients of a file, by pages that load themselves again.
+func (r *rig) mailing(b *chrome.Browser) {
+	file := filepath.Join(r.t.TempDir(), "recipients.csv")
+	if err := os.WriteFile(file, []byte("to,name\n+46700000001,Ann\n+46700000002,Bob\n"), 0o600); err != nil {
+		r.t.Fatal(err)
+	}
+	b.Do(chromedp.Navigate(r.base+mailingPath), chromedp.SendKeys(`input[name=from]`, "Shop"), chromedp.SetUploadFiles(`input[type=file]`, []string{file}), chromedp.SendKeys(`textarea`, "Hello {name}"), chrome.Click(`button.main`),
+		chromedp.WaitVisible(`//td[text()="Hello Bob"]`), chrome.Click(`//button[text()="Send to 2 recipients"]`), chromedp.WaitVisible(`//dd[text()="ended"]`))
+	r.SMSC.Accept("m1")
+	r.SMSC.Accept("m2")
+}
+
 // In a real browser a user logs in, sees each page, sends a message, sees what its receipt says, makes a key, with which a program
-// sends, revokes it, and logs in with a second factor. Nothing of that is refused by the policy of the pages or fails in a script, each control has a name, and
+// sends, revokes it, sends a mailing, and logs in with a second factor. Nothing of that is refused by the policy of the pages or fails in a script, each control has a name, and
 // each text can be read.
 func TestBrowser(t *testing.T) {
 	testutil.Long(t)
@@ -64,6 +78,7 @@ func TestBrowser(t *testing.T) {
 	r.by("Bearer "+key, "POST /v1/messages", `{"from":"1234","to":"+46700000001","text":"a"}`).Want(202)
 	run(chrome.Click(`button[aria-label="Revoke key till"]`), chromedp.WaitVisible(`//p[text()="Key till is revoked."]`))
 	r.by("Bearer "+key, "GET /v1/account", "").Want(401)
+	r.mailing(b)
 	r.secondFactor(b)
 	b.Silent()
 }
