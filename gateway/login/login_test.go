@@ -351,8 +351,11 @@ func TestCodes(t *testing.T) {
 	if d.now += int64(10 * time.Second); ask("ann", true) || asked != 5 {
 		t.Errorf("a right password has forgiven wrong codes: %d were looked at", asked)
 	}
-	if d.now += int64(time.Minute); !ask("ann", true) || !ask("ann", true) {
-		t.Error("a right code is refused")
+	d.now += int64(time.Minute)
+	for range 2 {
+		if !ask("ann", true) {
+			t.Error("a right code is refused")
+		}
 	}
 }
 

@@ -136,7 +136,7 @@ func TestMailingStops(t *testing.T) {
 		}
 	}
 	page := strings.TrimPrefix(b.mail("to\n+46700000001\n", "hello").header.Get("Location"), Base)
-	b.until(page, "Send to 1 recipients")
+	b.until(page, "Send to 1 recipient<")
 	r.Reload(strings.Replace(r.yaml, "name: send,", "name: other,", 1))
 	if w := b.post(page, "send", "1"); w.code != 303 || !strings.HasPrefix(w.header.Get("Location"), Base+"login") || !r.SMSC.Idle() {
 		t.Errorf("%+v", w)
