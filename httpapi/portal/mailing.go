@@ -59,14 +59,11 @@ func (s mailingPages) begin() {
 		return
 	}
 	r, wrong := readRecipients(file)
-	place := r.unknown(m.Text)
-	switch {
-	case m.Text == "":
-		m.Wrong = "A text is needed."
-	case wrong != "":
-		m.Wrong = wrong
-	case place != "":
-		m.Wrong = "The file has no column for " + place + "."
+	if m.Wrong = wrong; wrong == "" {
+		m.Wrong = r.wrongText(m.Text)
+	}
+	if len(m.From) > mostField {
+		m.Wrong = "The sender is too long."
 	}
 	if m.Wrong == "" {
 		one, isNew, ok := v.site.portal.mailings.add(newMailing(v.who.account, m.From, m.Text, file, r))

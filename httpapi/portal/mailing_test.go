@@ -150,7 +150,9 @@ func TestMailingFaults(t *testing.T) {
 	b := r.user("shop", config.SendScope)
 	for _, c := range []struct{ file, text, want string }{
 		{"", "a", "must have a line"}, {"to\n", "a", "must have a line"}, {"to\n+46700000001\n", "", "A text is needed"},
-		{"to\n+46700000001\n", "{name}", "no column for {name}"}, {"to\n" + strings.Repeat("+46700000001\n", 10_001), "a", "10000 recipients at most"},
+		{"to\n+46700000001\n", "{name}", "no column for {name}"}, {"to\n+46700000001\n", strings.Repeat("a", 10_001), "10000 octets"},
+		{"to\n+46700000001\n", strings.Repeat("{to}", 33), "32 places"}, {"to,a\n+46700000001," + strings.Repeat("a", 1001) + "\n", "a", "Line 2 has a field"},
+		{"to\n" + strings.Repeat("+46700000001\n", 10_001), "a", "10000 recipients at most"},
 	} {
 		if w := b.mail(c.file, c.text); w.code != 422 || !strings.Contains(w.body, c.want) {
 			t.Errorf("%+v: %d %s", c.want, w.code, w.body)

@@ -15,7 +15,10 @@ import (
 const (
 	mostUpload     = 2 << 20 // octets of the form with the file
 	mostRecipients = 10_000
-	mostFaults     = 20 // faults that are shown
+	mostFaults     = 20     // faults that are shown
+	mostText       = 10_000 // octets of the text
+	mostPlaces     = 32     // places in the text that fields fill: few octets could become many
+	mostCell       = 1000   // octets of a field
 )
 
 // toNames are the names of the column with the numbers; the first column has them in a table without one.
@@ -44,16 +47,28 @@ func readRecipients(file []byte) (r recipients, wrong string) {
 		r.to = i
 	}
 	r.rows = all[1:]
+	for i, row := range all {
+		if slices.ContainsFunc(row, func(cell string) bool { return len(cell) > mostCell }) {
+			return r, fmt.Sprintf("Line %d has a field of more than %d octets.", i+1, mostCell)
+		}
+	}
 	return r, ""
 }
 
 var placeholder = regexp.MustCompile(`\{([^{}]{1,64})\}`)
 
-// unknown returns the first place in a text that names no column, "" if each does.
-func (r *recipients) unknown(text string) string {
-	for _, found := range placeholder.FindAllStringSubmatch(text, -1) {
+// wrongText returns the reason why a text cannot be sent to the recipients, "" if it can.
+func (r *recipients) wrongText(text string) string {
+	places := placeholder.FindAllStringSubmatch(text, mostPlaces+1)
+	switch {
+	case text == "":
+		return "A text is needed."
+	case len(text) > mostText || len(places) > mostPlaces:
+		return fmt.Sprintf("The text may have %d octets and %d places for fields at most.", mostText, mostPlaces)
+	}
+	for _, found := range places {
 		if !slices.Contains(r.columns, strings.ToLower(found[1])) {
-			return found[0]
+			return "The file has no column for " + found[0] + "."
 		}
 	}
 	return ""
