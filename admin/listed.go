@@ -237,7 +237,7 @@ func exportList(s *Server, w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/csv; charset=utf-8")
 	file := mime.FormatMediaType("attachment", map[string]string{"filename": "pmg-list-" + name + ".csv"})
 	w.Header().Set("Content-Disposition", file)
-	if err := register.WriteCSV(ctx, w, r.FormValue("all") != ""); err != nil {
+	if err := register.WriteCSV(ctx, w, r.FormValue("all") != "", nil); err != nil {
 		if r.Context().Err() == nil {
 			s.view.gateway.Node.Log.Error().Err(err).Msg("an export of a list has ended early")
 		}

@@ -1,13 +1,16 @@
 package config
 
 import (
+	"encoding/base32"
 	"fmt"
 	"net/netip"
 	"reflect"
 	"slices"
+	"strings"
 	"time"
 
 	"pmg/config/option"
+	"pmg/internal/token"
 	"pmg/protocols"
 	"pmg/protocols/smpp"
 	"pmg/sms"
@@ -62,6 +65,8 @@ type Account struct {
 type Logins struct {
 	Keys  []Key         `yaml:"keys" live:"yes" doc:"Keys for HTTP in place of its password, each as {name: shop, hash: \"sha256:…\", scopes: [send]}, made by pmg account key."`
 	Users []AccountUser `yaml:"users" live:"yes" doc:"People who may log in to the pages for customers (docs/portal.md), 100 at most, each as {name: ann, password: \"$argon2id$…\", scope: send}."`
+
+	SecondFactor bool `yaml:"second_factor" default:"false" live:"yes" doc:"Whether each of its users needs a second factor: one without is led to set it up before anything else (docs/portal.md)."`
 }
 
 // AccountUser is somebody who may log in to the pages for customers in the name of an account.
@@ -69,7 +74,14 @@ type AccountUser struct {
 	Name     string `yaml:"name" required:"yes" live:"yes" doc:"Who it is, for the login and the logs."`
 	Password string `yaml:"password" required:"yes" secret:"yes" live:"yes" doc:"The hash of the password, as pmg account hash prints it."`
 	Scope    string `yaml:"scope" default:"look" enum:"look|send|manage" live:"yes" doc:"look sees what is the account's; send may also submit messages, and manage change the account's API keys and users."`
+
+	PasswordOnce  bool   `yaml:"password_once" default:"false" live:"yes" doc:"Whether the user must choose another password before anything else, because somebody else has made this one."`
+	TOTPSecret    string `yaml:"totp_secret" secret:"yes" live:"yes" doc:"The secret of the user's second factor (TOTP, RFC 6238), in base32: a login needs a code of it, too. The user sets it up on a page (docs/portal.md)."`
+	RecoveryCodes string `yaml:"recovery_codes" secret:"yes" live:"yes" doc:"Hashes of codes (sha256:…, with spaces between) each of which counts once in place of a code of totp_secret."`
 }
+
+// MaxRecovery is how many recovery codes a user may have.
+const MaxRecovery = 10
 
 // ManageScope is the scope of users above LookScope and SendScope. Each scope includes the lower ones.
 const ManageScope = "manage"
@@ -92,6 +104,22 @@ func checkUsers(d *decoder, a *Account, path string, connectors []Connector) {
 		u := &a.Logins.Users[i]
 		d.unique(names, u.Name, path+".users[%d].name", i)
 		checkUser(d, fmt.Sprintf("%s.users[%d]", path, i), u.Name, u.Password, "pmg account hash")
+		checkFactor(d, fmt.Sprintf("%s.users[%d]", path, i), u)
+	}
+}
+
+// leastSecret is the least number of octets of a shared secret (RFC 4226 §4, R6).
+const leastSecret = 16
+
+// checkFactor checks the second factor of a user. Messages do not quote it.
+func checkFactor(d *decoder, path string, u *AccountUser) {
+	secret, err := base32.StdEncoding.WithPadding(base32.NoPadding).DecodeString(u.TOTPSecret)
+	if u.TOTPSecret != "" && (err != nil || len(secret) < leastSecret) {
+		d.problem(path+".totp_secret", "must be %d octets or more in base32, without '='", leastSecret)
+	}
+	codes := strings.Fields(u.RecoveryCodes)
+	if len(codes) > MaxRecovery || slices.ContainsFunc(codes, func(one string) bool { return !token.IsHash(one) }) {
+		d.problem(path+".recovery_codes", "must be %d hashes at most, each sha256: and 64 digits", MaxRecovery)
 	}
 }
 
@@ -118,6 +146,7 @@ type Callbacks struct {
 	WebhookFallback string   `yaml:"webhook_fallback" live:"yes" doc:"URL that is called instead, in the same form and with the same key, while webhook is paused: after ten failures in a row, by Retry-After, or by 410."`
 	WebhookKey      string   `yaml:"webhook_key" secret:"yes" live:"yes" doc:"Key that signs calls of webhook (Standard Webhooks): whsec_ and 24 to 64 octets in base64; two with a space between while it changes."`
 	Pull            bool     `yaml:"pull" default:"false" live:"yes" doc:"In place of a webhook, whether the account fetches what webhook would be called with (GET /v1/events), and acknowledges it."`
+	WebhookPublic   bool     `yaml:"webhook_public" default:"false" live:"yes" doc:"Whether webhook leads where a message's URL may with callbacks: public, so not to private networks. The page for customers sets it together with the URL."`
 	WebhookForm     string   `yaml:"webhook_form" default:"pmg" enum:"pmg|kannel-get|kannel-post|jasmin-get|jasmin-post" live:"yes" doc:"How webhook is called: as in docs/webhooks.md, as Kannel's get-url and post-url with its escapes (%p, %P, %b …), or as Jasmin's HTTP clients. The last two get messages from mobiles alone."`
 	WebhookReply    bool     `yaml:"webhook_reply" default:"false" live:"yes" doc:"With Kannel's forms, whether the server's reply is sent to the mobile, as Kannel does unless max-messages is 0."`
 	WebhookBatch    int      `yaml:"webhook_batch" default:"1" range:"1..1000" live:"yes" doc:"Most events of a call; with more than 1 each call is of type batch, whose data is a list. A higher value has its whole effect after the next start."`
@@ -161,8 +190,13 @@ func (a *Account) MayReceive() bool {
 }
 
 // Secrets returns the options of accounts that are never shown.
-func Secrets() (keys []string) {
-	for f := range option.All(reflect.TypeFor[Account]()) {
+func Secrets() []string { return secretsOf(reflect.TypeFor[Account]()) }
+
+// UserSecrets returns the options of users of accounts that are never shown.
+func UserSecrets() []string { return secretsOf(reflect.TypeFor[AccountUser]()) }
+
+func secretsOf(t reflect.Type) (keys []string) {
+	for f := range option.All(t) {
 		if f.Tag.Get("secret") != "" {
 			keys = append(keys, option.Key(f))
 		}

@@ -219,7 +219,7 @@ func TestTemplate(t *testing.T) {
 		if o.Protocol != "" && o.Protocol != "smpp" {
 			continue // its examples speak SMPP
 		}
-		if key := o.Path[strings.LastIndex(o.Path, ".")+1:]; !strings.Contains(Template(), key+":") && !strings.Contains(o.Path, ".to[]") && !strings.Contains(o.Path, ".rewrite[]") && !strings.Contains(o.Path, "tlvs[]") && !strings.Contains(o.Path, "receipt_states[]") && !strings.Contains(o.Path, ".keys[]") && !strings.Contains(o.Path, ".flood[]") && !strings.HasPrefix(o.Path, "lists[]") && !strings.HasPrefix(o.Path, "prices[]") && !strings.HasPrefix(o.Path, "plugins[]") && !strings.HasPrefix(o.Path, "hooks[]") {
+		if key := o.Path[strings.LastIndex(o.Path, ".")+1:]; !strings.Contains(Template(), key+":") && !strings.Contains(o.Path, ".to[]") && !strings.Contains(o.Path, ".rewrite[]") && !strings.Contains(o.Path, "tlvs[]") && !strings.Contains(o.Path, "receipt_states[]") && !strings.Contains(o.Path, ".keys[]") && !strings.Contains(o.Path, "accounts[].users[]") && !strings.Contains(o.Path, ".flood[]") && !strings.HasPrefix(o.Path, "lists[]") && !strings.HasPrefix(o.Path, "prices[]") && !strings.HasPrefix(o.Path, "plugins[]") && !strings.HasPrefix(o.Path, "hooks[]") {
 			t.Errorf("the starter file has no %s", o.Path)
 		}
 	}

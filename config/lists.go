@@ -32,6 +32,31 @@ type Screening struct {
 	Allow []string `yaml:"allow" live:"yes" doc:"Lists on one of which the number must be, in the same way; any number when empty. block comes before."`
 }
 
+// OptOuts returns the names of the lists of opt-outs that are an account's alone: mobiles change them, the account blocks their
+// numbers, and no other account and no connector uses them.
+func (c *Config) OptOuts(account string) (names []string) {
+	i := slices.IndexFunc(c.Accounts, func(a Account) bool { return a.SystemID == account })
+	if i < 0 {
+		return nil
+	}
+	for _, name := range c.Accounts[i].Block {
+		isOptOut := slices.ContainsFunc(c.Lists, func(l List) bool { return l.Name == name && len(l.OptOutFrom) > 0 })
+		if isOptOut && !c.usesList(name, account) && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// usesList reports whether a connector, or an account but for one, uses a list.
+func (c *Config) usesList(name, but string) bool {
+	uses := func(s *Screening) bool { return slices.Contains(s.Block, name) || slices.Contains(s.Allow, name) }
+	return slices.ContainsFunc(c.Connectors, func(one Connector) bool { return uses(&one.Screening) }) ||
+		slices.ContainsFunc(c.Accounts, func(one Account) bool {
+			return one.SystemID != but && (uses(&one.Screening) || slices.Contains(one.Senders, name))
+		})
+}
+
 // Networks is the table of networks.
 type Networks struct {
 	File    string   `yaml:"file" live:"yes" doc:"The file of the table, CSV (docs/networks.md#the-table): prefixes, or ranges of numbers, and their networks, up to 10,000,000 rows. A changed file is read again. None when empty."`

@@ -66,7 +66,7 @@ func Over(e gateway.Engine, g *gateway.Gateway, o Options) (*Engine, error) {
 	x.pulls = v1.NewPulls(e, g.Node.Clock.Now, x.ctx.Done())
 	x.api = v1.New(forOwnAPI(g), x.pulls, events)
 	x.compat = compat.New(forDialects(g), x.callers, compat.NewStatus(forDialects(g), x.Addresses, x.reached))
-	x.portal = portal.New(forPortal(g, x.api, o))
+	x.portal = portal.New(forPortal(g, x.api, x.goOn, o))
 	x.leaving.Go(func() { x.pulls.Keep(x.ctx) })
 	x.leaving.Go(x.keepStreams)
 	for _, c := range g.Table.Connectors() {
@@ -86,6 +86,9 @@ func Over(e gateway.Engine, g *gateway.Gateway, o Options) (*Engine, error) {
 	g.Webhooks.Begin(x.callers)
 	return x, nil
 }
+
+// goOn runs what outlasts its request, until the engine is closed.
+func (x *Engine) goOn(do func(context.Context)) { x.leaving.Go(func() { do(x.ctx) }) }
 
 // Listen implements gateway.Service.
 func (x *Engine) Listen(c *connector.Connector) error {

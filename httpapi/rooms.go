@@ -1,6 +1,8 @@
 package httpapi
 
 import (
+	"context"
+
 	"pmg/gateway"
 	"pmg/httpapi/compat"
 	"pmg/httpapi/httpsmsc"
@@ -44,8 +46,9 @@ func forDialects(g *gateway.Gateway) compat.Rooms {
 }
 
 // forPortal returns the parts of a gateway, and of the API, that the pages for customers use.
-func forPortal(g *gateway.Gateway, api *v1.API, o Options) portal.Rooms {
+func forPortal(g *gateway.Gateway, api *v1.API, goOn func(func(context.Context)), o Options) portal.Rooms {
 	return portal.Rooms{
-		Node: g.Node, Table: g.Table, Money: g.Intake.Credit, Webhooks: g.Webhooks, Messages: api, Edit: o.Edit, Audit: o.Audit,
+		Node: g.Node, Table: g.Table, Money: g.Intake.Credit, Webhooks: g.Webhooks, Dead: g.Settler.Dead, Queue: g.Operate,
+		Messages: api, Lists: g.Lists, Networks: g.Intake.Networks, Go: goOn, Edit: o.Edit, Audit: o.Audit,
 	}
 }

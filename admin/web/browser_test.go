@@ -72,3 +72,24 @@ func TestBrowser(t *testing.T) {
 		chromedp.Submit(`.who button`), chromedp.WaitVisible(`input[name=password]`))
 	b.Silent()
 }
+
+// No page has what shuts people with disabilities out, by axe-core.
+func TestAxe(t *testing.T) {
+	testutil.Long(t)
+	t.Parallel()
+	axe := chrome.NewAxe(t)
+	b := chrome.Start(t)
+	base, _ := start(t)
+	b.Do(chromedp.Navigate(base+"/ui/login"), chromedp.WaitVisible(`input[name=password]`))
+	if wrong := axe.Violations(b); len(wrong) > 0 {
+		t.Errorf("the login: %q", wrong)
+	}
+	b.LogIn(config.AdministerScope, password)
+	for _, p := range new(site).pages() {
+		path, heading := pathOf(&p)
+		b.Do(chromedp.Navigate(base+path), chromedp.WaitVisible(`//h1[text()='`+heading+`']`))
+		if wrong := axe.Violations(b); len(wrong) > 0 {
+			t.Errorf("%s: %q", path, wrong)
+		}
+	}
+}

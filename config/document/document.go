@@ -173,7 +173,7 @@ const Masked = "********"
 // secretLine matches the part of a line that may hold a secret: a password, a key, or a token. It matches too
 // much rather than too little, because it must also work in a file that is not
 // YAML or has a typing error in the key.
-var secretLine = regexp.MustCompile(`(?i)((pa?s+w\w*|secret|authorization|headers|key)["']?\s*[:= ]|pmg_|whsec_).*`)
+var secretLine = regexp.MustCompile(`(?i)((pa?s+w\w*|secret|authorization|headers|key|recovery_codes)["']?\s*[:= ]|pmg_|whsec_).*`)
 
 // SourceLine returns the line that a problem shows, without secrets.
 func SourceLine(lines []string, line int) string {

@@ -164,6 +164,14 @@ func (d *Accountant) quote(m *sms.Message, price sms.Money, list string) {
 // CurrencyOf returns the currency of an account's prices, or "" if the account has no prices.
 func (d *Accountant) CurrencyOf(c *sms.Credit) string { return d.Currency(c.Terms().List) }
 
+// Prices returns the list of an account's prices, nil if the account has none.
+func (d *Accountant) Prices(c *sms.Credit) *prices.List {
+	if l := d.inUse.Load().lists[c.Terms().List]; l != nil {
+		return l.prices
+	}
+	return nil
+}
+
 // Currency returns the currency of a list of prices, or "" if there is no such list.
 func (d *Accountant) Currency(list string) string {
 	if l := d.inUse.Load().lists[list]; l != nil {

@@ -8,7 +8,6 @@
 package login
 
 import (
-	"crypto/subtle"
 	"net/netip"
 	"runtime"
 	"sync/atomic"
@@ -85,7 +84,7 @@ type Attempt struct {
 	began     int64
 
 	request  bool   // the login belongs to a request, and begins no session
-	secret   string // the secret that must be shown instead of an account's password; empty: an account's password
+	proof    *proof // shown in place of an account's password; nil: the password is
 	password account.Password
 	allowed  bool // the guard has allowed the password to be checked
 	clean    bool // there were no earlier failures when the guard allowed the check
@@ -157,8 +156,8 @@ func (l *Attempt) Next(now int64) (step Step, again int64) {
 		l.allowed, l.clean = true, !d.guard.Failed(now, l.who.Addr, l.name)
 	}
 	l.endWait()
-	if l.secret != "" {
-		l.decideSecret(now)
+	if l.proof != nil {
+		l.decideProof(now)
 		return Decided, 0
 	}
 	if cfg := l.connector.Config(); cfg.Role() == protocols.Client {
@@ -310,10 +309,16 @@ func (l *Attempt) logIn(now int64) (*account.Account, account.Result) {
 	return l.table.LogIn(now, l.who, l.password)
 }
 
-// decideSecret decides about a secret that was shown.
-func (l *Attempt) decideSecret(now int64) {
+// A proof is something that is shown in place of an account's password.
+type proof struct {
+	isRight func() bool
+	refusal string // what the log says if it is wrong
+}
+
+// decideProof decides about what was shown in place of a password.
+func (l *Attempt) decideProof(now int64) {
 	d := l.logins
-	if subtle.ConstantTimeCompare(l.who.Password, []byte(l.secret)) == 1 {
+	if l.proof.isRight() {
 		d.guard.Succeed(now, l.who.Addr, l.name)
 		l.Result = Result{Code: sms.OK}
 		return
@@ -321,9 +326,7 @@ func (l *Attempt) decideSecret(now int64) {
 	l.fail(now)
 	l.Result = Result{Code: sms.BindFailed, AnswerAfter: max(now, l.began+refusalDelay)}
 	if d.node.LogLimits.Refusals.Next(l.connector.Name, now) {
-		d.node.Log.Warn().Str("connector", l.connector.Name).Stringer("remote", l.who.Addr).Msg(
-			"a request was refused: it does not show status_password of the connector",
-		)
+		d.node.Log.Warn().Str("connector", l.connector.Name).Stringer("remote", l.who.Addr).Msg(l.proof.refusal)
 	}
 }
 

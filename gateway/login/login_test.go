@@ -323,6 +323,42 @@ func TestStill(t *testing.T) {
 	}
 }
 
+// Wrong codes of a user wait as failed logins do, whatever right passwords come between them, and are counted for each user alone.
+func TestCodes(t *testing.T) {
+	t.Parallel()
+	d := newLoginDesk(t)
+	cfg := *d.d.node.Config()
+	cfg.Accounts = []config.Account{{SystemID: "plain", Password: "own", Logins: config.Logins{Users: []config.AccountUser{{Name: "ann", Password: cfg.Accounts[1].Password}}}}}
+	d.d.SetAccounts(account.NewTable(&cfg, account.NewRegistry()))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel() // nobody waits
+	asked := 0
+	ask := func(user string, right bool) bool {
+		return d.d.AskCode(ctx, d.c, netip.AddrPortFrom(netip.MustParseAddr("192.0.2.1"), 1), "plain", user, func() bool {
+			asked++
+			return right
+		})
+	}
+	for range 5 {
+		d.now += int64(time.Minute)
+		if ask("ann", false) {
+			t.Error("a wrong code is taken")
+		}
+		if r, _ := d.asUser("192.0.2.1", "plain", "ann", "secret"); r.Code != sms.OK {
+			t.Error(r.Code)
+		}
+	}
+	if d.now += int64(10 * time.Second); ask("ann", true) || asked != 5 {
+		t.Errorf("a right password has forgiven wrong codes: %d were looked at", asked)
+	}
+	d.now += int64(time.Minute)
+	for range 2 {
+		if !ask("ann", true) {
+			t.Error("a right code is refused")
+		}
+	}
+}
+
 // Guesses at a connector's secret make others from their address wait, and are answered late, as those at passwords are.
 func TestSecret(t *testing.T) {
 	t.Parallel()

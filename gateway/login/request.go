@@ -2,6 +2,7 @@ package login
 
 import (
 	"context"
+	"crypto/subtle"
 	"net/netip"
 	"time"
 
@@ -61,9 +62,24 @@ func (d *Logins) StillUser(
 // The others count as failed logins of their address, and wait as those do.
 func (d *Logins) AskSecret(ctx context.Context, c *connector.Connector, remote netip.AddrPort, shown, secret string) bool {
 	// longer than a system_id, so that no account has this name
-	who := protocols.Credentials{SystemID: []byte("a secret of connector " + c.Name), Password: []byte(shown)}
-	l := d.Begin(d.node.Clock.Now(), c, remote, tlsfiles.Identity{}, who)
-	l.secret = secret
+	return d.askProof(ctx, c, remote, "a secret of connector "+c.Name, proof{
+		isRight: func() bool { return subtle.ConstantTimeCompare([]byte(shown), []byte(secret)) == 1 },
+		refusal: "a request was refused: it does not show status_password of the connector",
+	})
+}
+
+// AskCode decides whether a user whose password was right gives the right code, as isRight reports. Wrong codes count and wait
+// as failed logins do, but under a name of their own: the right password does not forgive them.
+func (d *Logins) AskCode(
+	ctx context.Context, c *connector.Connector, remote netip.AddrPort, account, user string, isRight func() bool,
+) bool {
+	name := string(personName(account, user)) + "\x00code"
+	return d.askProof(ctx, c, remote, name, proof{isRight, "a login was refused: the code of its second factor is wrong"})
+}
+
+func (d *Logins) askProof(ctx context.Context, c *connector.Connector, remote netip.AddrPort, name string, p proof) bool {
+	l := d.Begin(d.node.Clock.Now(), c, remote, tlsfiles.Identity{}, protocols.Credentials{SystemID: []byte(name)})
+	l.proof = &p
 	return d.ask(ctx, l).Code == sms.OK
 }
 

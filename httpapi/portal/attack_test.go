@@ -26,8 +26,12 @@ func forms() map[string]struct {
 		form  url.Values
 		done  int
 	}{
-		"send": {send, url.Values{"from": {"Shop"}, "to": {"+46700000001"}, "text": {"hello"}}, 303},
-		"keys": {manage, url.Values{"name": {"till"}}, 409},
+		"send":          {send, url.Values{"from": {"Shop"}, "to": {"+46700000001"}, "text": {"hello"}}, 303},
+		"second-factor": {look, url.Values{"code": {"000000"}}, 409},
+		"mailing":       {send, url.Values{"text": {"hello"}}, 415},
+		"opt-outs":      {send, url.Values{"number": {"+46700000001"}}, 404},
+		"webhooks":      {manage, url.Values{"do": {"url"}, "url": {"https://shop.example/"}}, 409},
+		"keys":          {manage, url.Values{"name": {"till"}}, 409},
 	}
 }
 

@@ -107,27 +107,37 @@ func (v *visit) revoke(name string) {
 	v.redirect(Base + "keys")
 }
 
-// change changes a key or a user of the account; name is its name. If it fails it answers the request, and does not
-// show problems of other options.
-func (v *visit) change(act, name string, change func([]byte) ([]byte, error)) bool {
-	parameters := map[string]string{"account": v.who.account, "name": name}
+// errTooMany is the error of a change of an account that has made too many.
+var errTooMany = errors.New("too many changes")
+
+// edit changes a key or a user of the account; name is its name.
+func (v *visit) edit(act, name string, change func([]byte) ([]byte, error)) (err error) {
 	if !v.site.portal.changes.take(v.who.account) {
-		v.record(act, parameters, "too many changes")
-		v.wait(int(period.Seconds()))
-		v.wrong(http.StatusTooManyRequests, "Keys and users were changed too often. Try again in an hour.")
-		return false
+		err = errTooMany
+	} else {
+		_, err = v.rooms().Edit(v.x.Request.Context(), editor.Request{
+			File: managed.OptionsFile(managed.Accounts, v.who.account), Match: editor.Exists,
+			By: v.String() + " from " + v.x.Conn.Remote.String(), Make: change,
+		})
 	}
-	_, err := v.rooms().Edit(v.x.Request.Context(), editor.Request{
-		File: managed.OptionsFile(managed.Accounts, v.who.account), Match: editor.Exists,
-		By: v.String() + " from " + v.x.Conn.Remote.String(), Make: change,
-	})
-	if err == nil {
-		v.record(act, parameters, "ok")
-		return true
+	result := "ok"
+	if err != nil {
+		result = err.Error()
 	}
-	v.record(act, parameters, err.Error())
+	v.record(act, map[string]string{"account": v.who.account, "name": name}, result)
+	return err
+}
+
+// change makes an edit. If it fails it answers the request, and does not show problems of other options.
+func (v *visit) change(act, name string, change func([]byte) ([]byte, error)) bool {
+	err := v.edit(act, name, change)
 	var refusal *editor.Refusal
 	switch {
+	case err == nil:
+		return true
+	case errors.Is(err, errTooMany):
+		v.wait(int(period.Seconds()))
+		v.wrong(http.StatusTooManyRequests, "Keys and users were changed too often. Try again in an hour.")
 	case errors.As(err, &refusal) && refusal.Status == http.StatusNotFound:
 		v.wrong(http.StatusNotFound, "There is none of this name.")
 	case errors.As(err, &refusal) && refusal.Status == http.StatusServiceUnavailable:

@@ -12,10 +12,10 @@ import (
 	"pmg/config"
 )
 
-// makeAcme makes a managed account with users.
-func (r *rig) makeAcme() {
+// makeAcme makes a managed account with users, and further options.
+func (r *rig) makeAcme(more ...string) {
 	r.t.Helper()
-	text := fmt.Sprintf("system_id: acme\npassword: secret\n%s\n", users())
+	text := fmt.Sprintf("system_id: acme\npassword: secret\n%s\n%s\n", users(), strings.Join(more, "\n"))
 	if err := os.MkdirAll(filepath.Join(r.dir, "accounts"), 0o700); err != nil {
 		r.t.Fatal(err)
 	}

@@ -2,13 +2,21 @@ package portal
 
 import (
 	"net/http"
+
+	"pmg/config"
 )
 
 // A login is the data of a user in a session.
 type login struct {
 	account, user string
-	proof         string // hash of the password, so that a session ends when the password changes
+	proof         string // hash of the password, and secret of the second factor: a session ends when one of them changes
 }
+
+// proofOf returns the proof of a user's logins.
+func proofOf(u *config.AccountUser) string { return u.Password + "\x00" + u.TOTPSecret }
+
+// owner returns the name of the user among those of all accounts.
+func (l login) owner() string { return l.account + "\x00" + l.user }
 
 // Limits of a login.
 const (
@@ -28,7 +36,7 @@ func (v *visit) showLogin() {
 	v.page(http.StatusOK, "login", "Log in", loginModel{Next: next})
 }
 
-// logIn begins a session. All errors get the same answer after the same time.
+// logIn begins a session, or asks for a code. All errors get the same answer after the same time.
 func (v *visit) logIn() {
 	form, ok := v.form(mostLogin)
 	if !ok {
@@ -50,10 +58,20 @@ func (v *visit) logIn() {
 		return
 	}
 	v.site.sessions.End(v.x.Request)
-	v.who = login{account, u.Name, u.Password}
+	v.who = login{account: account, user: u.Name}
+	if u.TOTPSecret == "" {
+		v.begin(u)
+		v.record("login", nil, "ok")
+		v.redirect(m.Next)
+		return
+	}
+	secondStep{v}.begin(u, m.Next)
+}
+
+// begin begins a session of the user.
+func (v *visit) begin(u *config.AccountUser) {
+	v.who.proof = proofOf(u)
 	v.site.sessions.SetCookie(v.x.Writer.Header(), v.x.Request, v.site.sessions.Begin(v.who))
-	v.record("login", nil, "ok")
-	v.redirect(m.Next)
 }
 
 // logOut ends the session of the request.

@@ -26,12 +26,17 @@ func pages() []page {
 		{browser.Page{Name: "messages", Title: "Messages"}, look, messagesOf},
 		{browser.Page{Name: "messages/{id}", Title: "Message"}, look, messageOf},
 		{browser.Page{Name: "send", Title: "Send"}, send, sendOf},
+		{browser.Page{Name: "mailing", Title: "Mailing", Group: "Send"}, send, mailingsOf},
+		{browser.Page{Name: "mailing/{id}", Title: "Mailing", Group: "Send"}, send, mailingOf},
+		{browser.Page{Name: "opt-outs", Title: "Opt-outs"}, look, optOutsOf},
 		{browser.Page{Name: "statistics", Title: "Statistics"}, look, statisticsOf},
 		{browser.Page{Name: "balance", Title: "Balance"}, look, balanceOf},
+		{browser.Page{Name: "prices", Title: "Prices", Group: "Balance"}, look, pricesOf},
 		{browser.Page{Name: "webhooks", Title: "Webhooks"}, look, webhooksOf},
 		{browser.Page{Name: "keys", Title: "Keys"}, look, keysOf},
 		{browser.Page{Name: "users", Title: "Users"}, manage, usersOf},
 		{browser.Page{Name: "password", Title: "Password"}, look, passwordOf},
+		{browser.Page{Name: "second-factor", Title: "Second factor", Group: "Password"}, look, factorOf},
 	}
 }
 
@@ -56,16 +61,20 @@ func (p *page) show(v *visit) {
 // page answers with a page, completely or not at all.
 func (v *visit) page(status int, name, title string, model any) {
 	var menu []browser.Page
+	this := browser.Page{Title: title}
 	if v.who.account != "" {
 		for _, p := range pages() {
-			if v.scope >= p.scope {
-				menu = append(menu, p.Page)
+			if v.scope < p.scope {
+				continue
+			}
+			if menu = append(menu, p.Page); p.Template() == name {
+				this = p.Page
 			}
 		}
 	}
 	pages := &v.site.portal.pages
 	shown := &view{
-		Frame: pages.Frame(&browser.Page{Title: title}, menu), Model: model, Sends: v.scope >= send, Manages: v.scope >= manage,
+		Frame: pages.Frame(&this, menu), Model: model, Sends: v.scope >= send, Manages: v.scope >= manage,
 	}
 	if v.who.account != "" {
 		shown.User, shown.Notice = v.who.user+", "+v.who.account, v.site.sessions.Notice(v.x.Request)

@@ -67,6 +67,37 @@ func TestStatistics(t *testing.T) {
 	}
 }
 
+// An account sees its own prices, those of now and the next ones, finds them by a code, a number and a name, and has them as CSV.
+func TestPrices(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"mine": "for,price,valid_from\n24001,0.045\n24001,0.05,2037-12-01\n+46701,0.04\n310,0.02\n*,0.09\n", "theirs": "*,0.0777\n", "networks": "46701,24001,Telia\n4670,24002,Tre <b>\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := newRig(t, strings.Replace(accounts(", prices: mine"), "{system_id: rival,", "{system_id: rival, prices: theirs,", 1), "", "",
+		fmt.Sprintf("prices: [{name: mine, currency: EUR, file: %s/mine}, {name: theirs, currency: SEK, file: %[1]s/theirs}]\nnetworks: {file: %[1]s/networks, columns: [prefix, network, name]}", dir))
+	b := r.user("shop", config.LookScope)
+	w := b.has("prices", ">24001</th><td>Telia</td><td class=\"n\">0.045</td><td class=\"n\">0.05</td><td>2037-12-01</td>", ">&#43;46701</th>", ">*</th>", "EUR for a short message")
+	if strings.Contains(w.body, "0.0777") || strings.Contains(w.body, "mine") {
+		t.Error(w.body)
+	}
+	for q, want := range map[string]string{"240": ">24001<", "%2B467": ">&#43;46701<", "%2B46701740605": ">&#43;46701<", "tel": ">24001<", "310": ">310<"} {
+		if w := b.has("prices?q="+q, want); strings.Count(w.body, "<th scope=\"row\">") != 1 {
+			t.Errorf("%s: %s", q, w.body)
+		}
+	}
+	b.has("prices?q=nothing", "No price fits.")
+	w = b.has("prices.csv?q=2400", "for,price,valid_from,currency,name\n24001,0.045,,EUR,Telia\n24001,0.05,2037-12-01,EUR,Telia\n")
+	if !strings.HasPrefix(w.header.Get("Content-Disposition"), "attachment;") {
+		t.Error(w.header)
+	}
+	r.user("rival", config.LookScope).has("prices", "0.0777", "SEK")
+}
+
 // An account sees its money and its payments, and neither who has entered them nor what that one has noted. What a message would cost
 // is shown before it is sent, and a message without money is refused.
 func TestBalance(t *testing.T) {

@@ -2,6 +2,7 @@ package portal
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -12,7 +13,9 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/rs/zerolog"
 	"golang.org/x/crypto/bcrypt"
@@ -21,6 +24,7 @@ import (
 	"pmg/config/managed"
 	"pmg/config/managed/editor"
 	"pmg/connector"
+	"pmg/gateway/operate"
 	"pmg/httpapi/apitest"
 	"pmg/httpapi/body"
 	"pmg/httpapi/server"
@@ -48,6 +52,9 @@ type rig struct {
 	yaml    string
 	dir     string // of managed files
 	records records
+	clock   atomic.Int64 // seconds by which codes are ahead of the time
+	site    *Site
+	letters letters
 	lines   func() string // ends the listener, and returns its pdu log
 }
 
@@ -97,14 +104,16 @@ func newRig(t *testing.T, accounts, api, operator string, more ...string) *rig {
 		Apply: func(c *config.Config, _ string) error { r.Apply(c); return nil },
 	}
 	p := New(Rooms{
-		Node: g.Node, Table: g.Table, Money: g.Intake.Credit, Webhooks: g.Webhooks, Messages: api1, Audit: &r.records,
+		Node: g.Node, Table: g.Table, Money: g.Intake.Credit, Webhooks: g.Webhooks, Messages: api1, Lists: g.Lists, Networks: g.Intake.Networks, Go: r.goOn, Dead: &r.letters, Queue: &r.letters, Audit: &r.records,
 		Edit: func(_ context.Context, q editor.Request) (editor.Result, error) { return one.Do(q) },
 	})
+	p.codes.now = func() time.Time { return time.Now().Add(time.Duration(r.clock.Load()) * time.Second) }
 	l, err := server.Listen(server.Rooms{Node: g.Node, Admission: g.Sessions, Logins: g.Logins, Tracer: g.Settler},
 		c, nil, body.NewRoom(&g.Node.Memory), func(l *server.Listener) http.Handler {
 			m := http.NewServeMux()
 			api1.Routes(l, m)
 			s := p.Site(l)
+			r.site = s
 			return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 				if s.Serves(q) {
 					s.ServeHTTP(w, q)
@@ -138,6 +147,34 @@ func newRig(t *testing.T, accounts, api, operator string, more ...string) *rig {
 type records struct {
 	mu    sync.Mutex
 	lines []string
+}
+
+// letters are dead letters of accounts, and those that were queued again.
+type letters struct {
+	of     map[string][]uint64 // set before the first request
+	queued []operate.Selection
+}
+
+// Of implements Dead.
+func (l *letters) Of(account string, limit int) []uint64 { return l.of[account] }
+
+// ChangeStored implements Queue.
+func (l *letters) ChangeStored(
+	_ context.Context, c operate.QueueChange, s operate.Selection, from uint64, limit int,
+) (operate.QueuePage, error) {
+	if c.What != operate.RetryMessages || s.State != operate.StateDead || from != 0 || limit != len(s.IDs) {
+		return operate.QueuePage{}, errors.New("not a replay")
+	}
+	l.queued = append(l.queued, s)
+	return operate.QueuePage{Messages: make([]operate.StoredMessage, len(s.IDs))}, nil
+}
+
+// goOn runs what outlasts its request, until the end of the test.
+func (r *rig) goOn(do func(context.Context)) {
+	done := make(chan struct{})
+	ctx, cancel := context.WithCancel(context.Background())
+	go func() { defer close(done); do(ctx) }()
+	r.t.Cleanup(func() { cancel(); <-done })
 }
 
 // Record implements Audit.
@@ -209,6 +246,12 @@ func (b *person) do(method, path string, form url.Values, headers ...string) rep
 		}
 		r.Header.Set(headers[i], headers[i+1])
 	}
+	return b.done(r)
+}
+
+// done sends a request, and returns its answer.
+func (b *person) done(r *http.Request) reply {
+	b.t.Helper()
 	w, err := b.client.Do(r)
 	if err != nil {
 		b.t.Fatal(err)

@@ -9,11 +9,14 @@ import (
 	"pmg/connector"
 	"pmg/gateway/credit"
 	"pmg/gateway/node"
+	"pmg/gateway/operate"
 	"pmg/gateway/request"
 	"pmg/gateway/webhooks"
 	"pmg/httpapi/server"
 	"pmg/protocols/httpsms/own"
 	"pmg/sms"
+	"pmg/sms/numbers"
+	"pmg/sms/prices"
 )
 
 // Rooms are the parts of a gateway that the pages use.
@@ -22,9 +25,14 @@ type Rooms struct {
 	Table    Table
 	Money    Money
 	Webhooks Webhooks
+	Dead     Dead
+	Queue    Queue
 	Messages Messages
-	Edit     Edit  // nil: keys cannot be changed
-	Audit    Audit // nil: nothing is recorded
+	Lists    Lists
+	Networks Networks
+	Go       func(do func(context.Context)) // runs what outlasts its request, until the gateway stops
+	Edit     Edit                           // nil: keys cannot be changed
+	Audit    Audit                          // nil: nothing is recorded
 }
 
 // A Table finds the connectors, and the lanes.
@@ -36,6 +44,7 @@ type Table interface {
 // Money gives access to the payments of accounts.
 type Money interface {
 	CurrencyOf(c *sms.Credit) string
+	Prices(c *sms.Credit) *prices.List
 	History(account string, since time.Time) ([]credit.Payment, error)
 }
 
@@ -43,6 +52,30 @@ type Money interface {
 type Webhooks interface {
 	Rows(account string) []webhooks.Row
 	Attempts(f webhooks.Filter) []webhooks.Attempt
+	Test(ctx context.Context, account string, fallback bool) (webhooks.Attempt, error)
+	Enable(account, operator string) []string
+	Retry(account, operator string) []string
+}
+
+// Dead finds the events that the servers of clients did not take in time.
+type Dead interface {
+	Of(account string, limit int) []uint64
+}
+
+// Queue changes messages in the store.
+type Queue interface {
+	ChangeStored(
+		ctx context.Context, c operate.QueueChange, s operate.Selection, from uint64, limit int,
+	) (operate.QueuePage, error)
+}
+
+// Networks knows the names of networks.
+type Networks interface{ Name(of sms.Network) string }
+
+// Lists reads and changes registers of numbers.
+type Lists interface {
+	Register(name string) (*numbers.List, error)
+	Change(name string, on bool, from numbers.Origin, addresses ...string) (int, error)
 }
 
 // Messages submits and finds the messages of the account of a request, as for the API.
@@ -50,6 +83,11 @@ type Messages interface {
 	Find(x *server.Exchange, id string) (*own.Known, *own.Problem)
 	List(x *server.Exchange, l *own.List) (page []own.Known, last uint64, p *own.Problem)
 	Preview(x *server.Exchange, m *own.Message) (request.Result, string, *own.Problem)
+	PreviewFrom(ctx context.Context, from *connector.Source, m *own.Message) (request.Result, string, *own.Problem)
+	SubmitMany(
+		ctx context.Context, from *connector.Source, n int,
+		item func(i int) (m *own.Message, key string, body []byte, ok bool), became func(i int, p *own.Problem),
+	)
 	Submit(x *server.Exchange, m *own.Message, key string, body []byte) (request.Result, *own.Problem)
 }
 

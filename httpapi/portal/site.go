@@ -37,6 +37,9 @@ type Portal struct {
 	pages    browser.Site
 	readings *turns.Pauses // for statistics, by account
 	changes  changes
+	calls    changes // test calls of webhooks, and requests to call servers again
+	codes    codes
+	mailings mailings
 	reader   own.Reader // reads messages
 }
 
@@ -46,6 +49,9 @@ func New(rooms Rooms) *Portal {
 		rooms: rooms, pages: browser.NewSite(Base, "Messages", templateFiles),
 		readings: turns.NewPauses(mostReading, mostWaiting),
 		changes:  changes{now: time.Now, of: map[string]*recent{}},
+		calls:    changes{now: time.Now, of: map[string]*recent{}},
+		mailings: mailings{of: map[string]*mailing{}},
+		codes:    codes{now: time.Now, of: map[string]*factor{}},
 	}
 }
 
@@ -54,6 +60,7 @@ type Site struct {
 	portal   *Portal
 	listener *server.Listener
 	sessions *browser.Sessions[login]
+	halves   *browser.Sessions[half] // logins that need a code
 	origins  *http.CrossOriginProtection
 	mux      *http.ServeMux
 }
@@ -63,7 +70,11 @@ func (p *Portal) Site(l *server.Listener) *Site {
 	s := &Site{portal: p, listener: l, origins: http.NewCrossOriginProtection(), mux: http.NewServeMux()}
 	s.sessions = browser.NewSessions(browser.Options[login]{
 		Cookie: "pmg-portal", Now: time.Now, Most: mostSessions, MostOf: mostOf,
-		Owner: func(l login) string { return l.account + "\x00" + l.user },
+		Owner: login.owner,
+	})
+	s.halves = browser.NewSessions(browser.Options[half]{
+		Cookie: "pmg-portal-code", Now: time.Now, Most: mostSessions, MostOf: mostOf,
+		Owner: func(h half) string { return h.owner() },
 	})
 	for _, one := range pages() {
 		s.mux.HandleFunc("GET "+Base+one.Pattern(), s.allowed(one.scope, one.show))
@@ -71,9 +82,18 @@ func (p *Portal) Site(l *server.Listener) *Site {
 	s.mux.HandleFunc("GET "+Base, s.allowed(look, (*visit).missing))
 	s.mux.HandleFunc("GET "+Base+"statistics.csv", s.allowed(look, (*visit).statisticsFile))
 	s.mux.HandleFunc("POST "+Base+"send", s.allowed(send, (*visit).submit))
+	s.mux.HandleFunc("GET "+Base+"opt-outs.csv", s.allowed(look, func(v *visit) { optOuts{v}.file() }))
+	s.mux.HandleFunc("GET "+Base+"prices.csv", s.allowed(look, func(v *visit) { priceList{v}.file() }))
+	s.mux.HandleFunc("POST "+Base+"opt-outs", s.allowed(send, func(v *visit) { optOuts{v}.change() }))
+	s.mux.HandleFunc("POST "+Base+"webhooks", s.allowed(manage, func(v *visit) { hooks{v}.change() }))
+	s.mux.HandleFunc("POST "+mailingPath, s.allowed(send, func(v *visit) { mailingPages{v}.begin() }))
+	s.mux.HandleFunc("POST "+mailingPath+"/{id}", s.allowed(send, func(v *visit) { mailingPages{v}.change() }))
 	s.mux.HandleFunc("POST "+Base+"keys", s.allowed(manage, (*visit).changeKeys))
 	s.mux.HandleFunc("POST "+Base+"users", s.allowed(manage, (*visit).changeUsers))
-	s.mux.HandleFunc("POST "+Base+"password", s.allowed(look, (*visit).changePassword))
+	s.mux.HandleFunc("POST "+passwordPath, s.allowed(look, (*visit).changePassword))
+	s.mux.HandleFunc("POST "+factorPath, s.allowed(look, func(v *visit) { factorPage{v}.change() }))
+	s.mux.HandleFunc("GET "+Base+"code", s.open(func(v *visit) { secondStep{v}.show() }))
+	s.mux.HandleFunc("POST "+Base+"code", s.open(func(v *visit) { secondStep{v}.give() }))
 	s.mux.HandleFunc("GET "+Base+"login", s.open((*visit).showLogin))
 	s.mux.HandleFunc("POST "+Base+"login", s.open((*visit).logIn))
 	s.mux.HandleFunc("POST "+Base+"logout", s.open((*visit).logOut))
@@ -94,6 +114,7 @@ func (s *Site) Serves(r *http.Request) bool {
 	serves := s.listener.Connector.Config().HTTP.Portal
 	if !serves {
 		s.sessions.EndAll()
+		s.halves.EndAll()
 	}
 	return serves
 }
@@ -128,6 +149,7 @@ type visit struct {
 	x     *server.Exchange
 	who   login
 	scope scope
+	first string // path of the page that the user needs before all others; "": none
 }
 
 // open returns a handler for requests with or without a login.
@@ -147,6 +169,8 @@ func (s *Site) allowed(needed scope, serve func(*visit)) http.HandlerFunc {
 			v.redirect(v.site.portal.pages.LoginPath(v.x.Request))
 		case v.x.Crowded:
 			v.wrong(http.StatusServiceUnavailable, "Your account has too many connections. Try again in a moment.")
+		case v.first != "" && v.x.Request.URL.Path != v.first:
+			v.redirect(v.first)
 		case v.scope < needed:
 			v.wrong(http.StatusForbidden, "You may not do this. Ask your administrator for the right.")
 		default:
@@ -163,12 +187,18 @@ func (v *visit) enter() bool {
 	var u *config.AccountUser
 	who, ok := v.site.sessions.Find(v.x.Request, func(l login) bool {
 		a, u = v.x.User(l.account, l.user)
-		return u != nil && u.Password == l.proof
+		return u != nil && proofOf(u) == l.proof
 	})
 	if !ok || !v.x.Enter(a) {
 		return false
 	}
 	v.who, v.scope = who, scopes[u.Scope]
+	switch {
+	case u.PasswordOnce:
+		v.first = passwordPath
+	case a.Config().Logins.SecondFactor && u.TOTPSecret == "":
+		v.first = factorPath
+	}
 	return true
 }
 

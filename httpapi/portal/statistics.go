@@ -3,12 +3,14 @@ package portal
 import (
 	"bytes"
 	"context"
+	"errors"
 	"html/template"
 	"net/url"
 	"slices"
 	"time"
 
 	"pmg/events/stats"
+	"pmg/httpapi/server"
 	"pmg/protocols/httpsms/own"
 )
 
@@ -41,23 +43,41 @@ func (v *visit) groups() []string {
 
 func (v *visit) statisticsDir() string { return v.rooms().Node.Config().Stats.Dir }
 
-// sums reads the statistics of the account.
-func (v *visit) sums(q stats.Query) ([]stats.Row, *own.Problem) {
-	busy := own.NewProblem("unavailable", "statistics, or a list, are being read: try again in a moment")
-	if !v.x.Account.Search() {
-		return nil, busy
+// errBusy is the error of a reading that cannot begin now.
+var errBusy = errors.New("others are reading")
+
+// busyReading is the answer to a reading that cannot begin now.
+func busyReading() *own.Problem {
+	return own.NewProblem("unavailable", "statistics, or a list, are being read: try again in a moment")
+}
+
+// read reads files for the account of a request, in turn with other accounts, and one at a time for each account.
+func (p *Portal) read(x *server.Exchange, do func(context.Context) error) error {
+	if !x.Account.Search() {
+		return errBusy
 	}
-	defer v.x.Account.EndSearch()
-	ctx, end := context.WithTimeout(v.x.Request.Context(), readingTime)
+	defer x.Account.EndSearch()
+	ctx, end := context.WithTimeout(x.Request.Context(), readingTime)
 	defer end()
-	done := v.site.portal.readings.Begin(v.who.account, ctx.Done())
+	done := p.readings.Begin(x.Account.SystemID, ctx.Done())
 	if done == nil {
-		return nil, busy
+		return errBusy
 	}
 	defer done()
+	return do(ctx)
+}
+
+// sums reads the statistics of the account.
+func (v *visit) sums(q stats.Query) (rows []stats.Row, p *own.Problem) {
 	q.Account = v.who.account
-	rows, err := stats.Read(ctx, v.statisticsDir(), q)
-	if err != nil {
+	err := v.site.portal.read(v.x, func(ctx context.Context) (err error) {
+		rows, err = stats.Read(ctx, v.statisticsDir(), q)
+		return err
+	})
+	switch {
+	case errors.Is(err, errBusy):
+		return nil, busyReading()
+	case err != nil:
 		if v.rooms().Node.Repeats.First("statistics of the portal") {
 			v.rooms().Node.Log.Warn().Err(err).Str("account", v.who.account).Msg("cannot read the statistics of an account")
 		}

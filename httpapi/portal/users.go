@@ -1,6 +1,7 @@
 package portal
 
 import (
+	"crypto/rand"
 	"net/http"
 	"slices"
 	"strings"
@@ -14,17 +15,23 @@ import (
 // leastPassword is the minimum length of a password that a page sets.
 const leastPassword = 8
 
+// passwordPath is the path of the page where users change their password.
+const passwordPath = Base + "password"
+
 // fixedUsers says why users cannot be changed.
 const fixedUsers = "The users of this account are in the configuration of the gateway, and are changed there."
 
 // A passwordModel is the model of the page with which a user changes the own password.
 type passwordModel struct {
 	Managed bool // the page can change it
+	Once    bool // the user must change it
 	Done    bool
 	Wrong   string
 }
 
-func passwordOf(v *visit) (any, *own.Problem) { return passwordModel{Managed: v.isManaged()}, nil }
+func passwordOf(v *visit) (any, *own.Problem) {
+	return passwordModel{Managed: v.isManaged(), Once: v.first == passwordPath}, nil
+}
 
 // changePassword changes the user's own password. All other sessions of the user end, because they know the old one.
 func (v *visit) changePassword() {
@@ -32,13 +39,15 @@ func (v *visit) changePassword() {
 	if !ok {
 		return
 	}
-	m := passwordModel{Managed: v.isManaged()}
+	m := passwordModel{Managed: v.isManaged(), Once: v.first == passwordPath}
 	if !m.Managed {
 		v.wrong(http.StatusConflict, fixedUsers)
 		return
 	}
 	current, next := form.Get("current"), form.Get("password")
 	switch {
+	case m.Once && next == current:
+		m.Wrong = "The new password is the one that somebody else has made: choose another."
 	case next != form.Get("again"):
 		m.Wrong = "The new password was not written alike twice."
 	case wrongPassword(next) != "":
@@ -51,18 +60,10 @@ func (v *visit) changePassword() {
 		v.page(http.StatusUnprocessableEntity, "password", "Password", m)
 		return
 	}
-	if !v.change("password", v.who.user, editor.SettingUser(v.who.account, v.who.user, next, "")) {
+	if !v.change("password", v.who.user, editor.SettingUser(v.who.account, v.who.user, next, "")) || !v.renew() {
 		return
 	}
-	v.site.sessions.End(v.x.Request)
-	_, u := v.x.User(v.who.account, v.who.user)
-	if u == nil {
-		v.redirect(Base + "login")
-		return
-	}
-	v.who.proof = u.Password
-	v.site.sessions.SetCookie(v.x.Writer.Header(), v.x.Request, v.site.sessions.Begin(v.who))
-	m.Done = true
+	m.Done, m.Once = true, false
 	v.page(http.StatusOK, "password", "Password", m)
 }
 
@@ -82,6 +83,7 @@ type usersModel struct {
 	Users   []config.AccountUser
 	Own     string // name of the user who looks
 	Managed bool   // the page can change the users
+	New     string // new password of user Name, which is shown once
 	Wrong   string
 	Name    string // name that the form asked for
 	Scope   string
@@ -116,6 +118,13 @@ func (v *visit) changeUsers() {
 	case form.Get("remove") != "":
 		v.setUser("users/remove", m.Name, "is removed.", editor.RemovingUser(v.who.account, m.Name))
 		return
+	case form.Get("reset") != "":
+		v.resetPassword(m)
+		return
+	case form.Get("off") != "":
+		off := editor.SettingFactor(v.who.account, m.Name, "", nil)
+		v.setUser("users/second-factor/off", m.Name, "has no second factor now.", off)
+		return
 	case !keyName.MatchString(m.Name):
 		m.Wrong = "The name must be letters, digits, '-' and '_', 64 at most."
 	case !slices.Contains(m.Scopes, m.Scope):
@@ -130,6 +139,17 @@ func (v *visit) changeUsers() {
 		return
 	}
 	v.setUser("users/set", m.Name, "is as you have set it.", editor.SettingUser(v.who.account, m.Name, password, m.Scope))
+}
+
+// resetPassword gives a user a random password, and shows it once.
+func (v *visit) resetPassword(m usersModel) {
+	password := rand.Text()[:16]
+	if v.change("users/reset", m.Name, editor.ResettingPassword(v.who.account, m.Name, password)) {
+		name := m.Name
+		m = v.users()
+		m.New, m.Name = password, name
+		v.page(http.StatusOK, "users", "Users", m)
+	}
 }
 
 // setUser changes a user, and returns to the page.

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -114,6 +115,54 @@ func TestUsers(t *testing.T) {
 	}
 	r.user("rival", config.ManageScope) // other accounts have their users
 	if !r.records.has("portal/users/set map[account:acme name:ann]: ok\n") || !r.records.has("portal/users/remove map[account:acme name:ann]: ok\n") {
+		t.Errorf("%q", r.records.lines)
+	}
+}
+
+// Somebody who manages an account gives another user a new password, which is shown once, and which the user changes before anything
+// else.
+func TestReset(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, accounts(""), "", "")
+	r.makeAcme()
+	b, before := r.user("acme", config.ManageScope), r.user("acme", config.SendScope)
+	found := regexp.MustCompile(`<code>([A-Z2-7]{16})</code>`).FindStringSubmatch(b.post("users", "name", "send", "reset", "1").body)
+	if found == nil || before.in() {
+		t.Fatal("no password is shown, or the session with the earlier one goes on")
+	}
+	if w := b.get("users"); strings.Contains(w.body, found[1]) {
+		t.Error("it is shown twice")
+	}
+	c := r.stranger("127.0.0.2")
+	if code := c.login("acme", "send", password); code != 403 {
+		t.Errorf("the earlier password: %d", code)
+	}
+	c = r.stranger("127.0.0.3")
+	if code := c.login("acme", "send", found[1]); code != 303 {
+		t.Fatal(code)
+	}
+	for _, page := range []string{"", "send", "second-factor"} {
+		if w := c.get(page); w.code != 303 || w.header.Get("Location") != passwordPath {
+			t.Errorf("%s: %+v", page, w)
+		}
+	}
+	c.has("password", "Somebody else has made your password")
+	if w := c.post("password", "current", found[1], "password", found[1], "again", found[1]); w.code != 422 {
+		t.Errorf("%+v", w)
+	}
+	if w := c.post("password", "current", found[1], "password", "battery staple", "again", "battery staple"); w.code != 200 || !c.in() {
+		t.Errorf("%+v", w)
+	}
+	if w := b.post("users", "name", "manage", "reset", "1"); w.code != 422 {
+		t.Errorf("the own one: %+v", w)
+	}
+	if w := b.post("users", "name", "nobody", "reset", "1"); w.code != 404 {
+		t.Errorf("%+v", w)
+	}
+	if w := r.user("acme", config.LookScope).post("users", "name", "send", "reset", "1"); w.code != 403 {
+		t.Errorf("%+v", w)
+	}
+	if !r.records.has("portal/users/reset map[account:acme name:send]: ok\n") || strings.Contains(strings.Join(r.records.lines, "\n")+r.Log.String(), found[1]) {
 		t.Errorf("%q", r.records.lines)
 	}
 }

@@ -120,6 +120,14 @@ func (x *Exchange) LogInUser(account, user, password string) bool {
 	return x.enter(result.Account, result.Code)
 }
 
+// ProveUser reports whether a user gives the right code of a second factor, as isRight reports. Wrong codes wait as failed
+// logins.
+func (x *Exchange) ProveUser(account, user string, isRight func() bool) bool {
+	ctx, end := x.whileThere()
+	defer end()
+	return x.rooms.Logins.AskCode(ctx, x.Connector, x.Conn.Remote, account, user, isRight)
+}
+
 // User returns the account and the user of a name, if the account may still submit; nil if it may not.
 func (x *Exchange) User(name, user string) (*account.Account, *config.AccountUser) {
 	certificate, ok := x.Certificate()

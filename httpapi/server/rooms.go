@@ -47,6 +47,9 @@ type Logins interface {
 		ctx context.Context, c *connector.Connector, remote netip.AddrPort, certificate tlsfiles.Identity,
 		account, user, password string,
 	) login.Result
+	AskCode(
+		ctx context.Context, c *connector.Connector, remote netip.AddrPort, account, user string, isRight func() bool,
+	) bool
 	StillUser(
 		c *connector.Connector, remote netip.AddrPort, certificate tlsfiles.Identity, account, user string,
 	) (*account.Account, *config.AccountUser)

@@ -1,9 +1,11 @@
 package v1
 
 import (
+	"context"
 	"crypto/sha256"
 	"errors"
 
+	"pmg/connector"
 	"pmg/gateway/operate"
 	"pmg/gateway/request"
 	"pmg/httpapi/server"
@@ -105,7 +107,14 @@ func itemOf(m *own.Message) request.Item {
 // Preview returns the outcome that a message would have, and the public name of the connector by which it
 // would leave. The message is not sent.
 func (a *API) Preview(x *server.Exchange, m *own.Message) (request.Result, string, *own.Problem) {
-	r, to := a.rooms.Submitter.Preview(x.Request.Context(), x.Source(), itemOf(m))
+	return a.PreviewFrom(x.Request.Context(), x.Source(), m)
+}
+
+// PreviewFrom is Preview for a source whose request may have ended.
+func (a *API) PreviewFrom(
+	ctx context.Context, from *connector.Source, m *own.Message,
+) (request.Result, string, *own.Problem) {
+	r, to := a.rooms.Submitter.Preview(ctx, from, itemOf(m))
 	return r, a.events.PublicName(to), refusal(&r)
 }
 
@@ -118,4 +127,25 @@ func (a *API) Submit(x *server.Exchange, m *own.Message, key string, body []byte
 	}
 	r := a.rooms.Submitter.Submit(x.Request.Context(), x.Source(), []request.Item{item})[0]
 	return r, refusal(&r)
+}
+
+// SubmitMany submits messages of a source, one by one, after the request that has asked for them has ended. A message that item
+// does not return is not submitted, and one that was submitted with its key before is not sent again.
+func (a *API) SubmitMany(
+	ctx context.Context, from *connector.Source, n int, item func(i int) (m *own.Message, key string, body []byte, ok bool),
+	became func(i int, p *own.Problem),
+) {
+	a.rooms.Submitter.SubmitAll(ctx, from, request.Work{
+		N: n,
+		Item: func(i int) (request.Item, bool) {
+			m, key, body, ok := item(i)
+			if !ok {
+				return request.Item{}, false
+			}
+			one := itemOf(m)
+			one.Key, one.Payload = key, sha256.Sum256(body)
+			return one, true
+		},
+		Became: func(i int, r request.Result) { became(i, refusal(&r)) },
+	})
 }

@@ -48,7 +48,13 @@ func (c *courier) deliverAll(a *config.Account, b *batch) httpcall.Outcome {
 	d := &delivery{account: a, isWebhook: true, id: b.id()}
 	url, fallback := c.choose(a)
 	d.fallback, d.request = fallback, own.TellAll(url, c.service.rooms.Node.Clock.WallNow(), b.events)
-	o := c.call(d, httpcall.Target{Trusted: true})
+	target, err := webhookTarget(a, url, fallback)
+	o := httpcall.Outcome{}
+	if err == nil {
+		o = c.call(d, target)
+	} else {
+		o = httpcall.Outcome{Code: sms.TemporaryFailure, Err: notCalled(err)}
+	}
 	for i, m := range b.messages {
 		c.service.events.Log(c.lane, m, b.about[i], d.request, o)
 		c.record(o, d, m, b.about[i])

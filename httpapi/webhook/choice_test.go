@@ -215,6 +215,16 @@ func TestTestCall(t *testing.T) {
 	if r.row().Disabled != nil || r.row().Failed != 0 {
 		t.Errorf("%+v", r.row())
 	}
+	before := len(h.Calls())
+	for options, want := range map[string]int{`, webhook_public: true`: 0, fmt.Sprintf(`, webhook_public: true, callback_urls: [%q]`, h.URL): 1} {
+		r.Reload(yaml(h, options, ""))
+		if _, err := r.Gateway.Webhooks.Test(t.Context(), "shop", false); (err == nil) != (want == 1) || len(h.Calls()) != before+want {
+			t.Errorf("%s: %v, %d calls", options, err, len(h.Calls())-before)
+		}
+		before = len(h.Calls())
+	}
+	r.Reload(yaml(h, "", "", "{system_id: none, password: secret}",
+		fmt.Sprintf("{system_id: jasmin, password: secret, bind: [transmitter], webhook: %q, webhook_form: jasmin-get}", h.URL)))
 	for _, c := range []struct {
 		account  string
 		fallback bool

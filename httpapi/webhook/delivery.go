@@ -40,7 +40,7 @@ func (c *courier) deliver(a *config.Account, m *sms.Message) httpcall.Outcome {
 	target, err := d.target()
 	if err != nil {
 		// an operator may allow the URL later
-		o := httpcall.Outcome{Code: sms.TemporaryFailure, Err: "is not called: the URL " + err.Error()}
+		o := httpcall.Outcome{Code: sms.TemporaryFailure, Err: notCalled(err)}
 		c.record(o, d, m, e)
 		return c.refused(m, e, o)
 	}
@@ -67,9 +67,21 @@ func (d *delivery) write(all dialects, e *httpsms.Event, url string) (ok bool) {
 // target returns the addresses that the URL may lead to, or the reason why the account's messages may no longer name the URL.
 func (d *delivery) target() (httpcall.Target, error) {
 	if d.isWebhook {
-		return httpcall.Target{Trusted: true}, nil
+		return webhookTarget(d.account, d.request.URL, d.fallback)
 	}
 	return httpcall.Allowed(d.account.CallbackURLs, d.account.CallbacksTo == config.PublicCallbacks, d.request.URL)
+}
+
+// notCalled returns the error of a URL that may not be called.
+func notCalled(err error) string { return "is not called: the URL " + err.Error() }
+
+// webhookTarget returns the addresses that the webhook of an account may lead to, or its fallback: any that an operator has
+// chosen, and public ones that a customer has.
+func webhookTarget(a *config.Account, url string, fallback bool) (httpcall.Target, error) {
+	if !a.WebhookPublic || fallback {
+		return httpcall.Target{Trusted: true}, nil
+	}
+	return httpcall.Allowed(a.CallbackURLs, true, url)
 }
 
 // sign adds the signature of the delivery, if the delivery is signed.

@@ -77,7 +77,10 @@ func TestTarget(t *testing.T) {
 		trusted bool
 		refused bool
 	}{
-		"a webhook":          {delivery{isWebhook: true}, true, false},
+		"a webhook":          {delivery{isWebhook: true, account: with(config.Callbacks{})}, true, false},
+		"of a customer":      {delivery{isWebhook: true, account: with(config.Callbacks{WebhookPublic: true})}, false, true},
+		"its fallback":       {delivery{isWebhook: true, fallback: true, account: with(config.Callbacks{WebhookPublic: true})}, true, false},
+		"of one, allowed":    {delivery{isWebhook: true, account: with(config.Callbacks{WebhookPublic: true, CallbackURLs: []string{"http://192.0.2.2/"}})}, false, false},
 		"allowed":            {delivery{account: with(config.Callbacks{CallbackURLs: []string{"http://192.0.2.2/"}})}, false, false},
 		"not allowed":        {delivery{account: with(config.Callbacks{CallbackURLs: []string{"http://192.0.2.3/"}})}, false, true},
 		"public, and is not": {delivery{account: with(config.Callbacks{CallbacksTo: config.PublicCallbacks})}, false, true},

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"pmg/gateway/settle"
-	"pmg/internal/httpcall"
 	"pmg/protocols/httpsms/own"
 	"pmg/sms"
 )
@@ -75,6 +74,10 @@ func (c *Service) toldLow(l settle.Low, id string) bool {
 	if err := d.sign(time.Unix(0, c.rooms.Node.Clock.WallNow())); err != nil {
 		return false
 	}
-	o := c.caller.Do(c.group, d.request, httpcall.Target{Trusted: true})
+	target, err := webhookTarget(a, a.Webhook, false)
+	if err != nil {
+		return false
+	}
+	o := c.caller.Do(c.group, d.request, target)
 	return o.Code == sms.OK || o.Gone
 }

@@ -3,12 +3,12 @@ package webhook
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
 
 	"pmg/gateway/webhooks"
-	"pmg/internal/httpcall"
 	"pmg/protocols/httpsms/own"
 	"pmg/sms"
 )
@@ -38,7 +38,11 @@ func (c *Service) Test(ctx context.Context, account string, fallback bool) (t we
 	if err := d.sign(time.Unix(0, now)); err != nil {
 		return t, err
 	}
-	o := c.caller.Do(ctx, d.request, httpcall.Target{Trusted: true})
+	target, err := webhookTarget(a, url, fallback)
+	if err != nil {
+		return t, errors.New("the webhook " + notCalled(err))
+	}
+	o := c.caller.Do(ctx, d.request, target)
 	return webhooks.Attempt{
 		Endpoint: sms.Endpoint(url), Event: d.id, Type: own.TestType, Number: 1, Taken: o.Code == sms.OK,
 		Status: o.Status, Milliseconds: o.Took.Milliseconds(), Error: o.Err, Reply: string(o.Body),

@@ -165,7 +165,7 @@ func table() []row {
 		{"httpapi/reference", "internal/browser protocols/httpsms/own"},
 		{"httpapi/v1", "config connector connector/account connector/streams connector/worker gateway/node gateway/operate gateway/request httpapi/body httpapi/reference httpapi/server httpapi/webhook internal/browser internal/httpcall internal/tlsfiles internal/token protocols protocols/httpsms protocols/httpsms/own sms"},
 		{"httpapi/compat", "config connector gateway/node gateway/request httpapi/body httpapi/server httpapi/webhook internal/httpcall protocols/httpsms protocols/httpsms/jasmin protocols/httpsms/kannel sms"},
-		{"httpapi/portal", "config config/managed config/managed/editor connector connector/account events/stats gateway/credit gateway/node gateway/request gateway/webhooks httpapi/server internal/browser internal/timetext internal/token internal/turns protocols/httpsms protocols/httpsms/own sms store"},
+		{"httpapi/portal", "config config/managed config/managed/editor connector connector/account events/stats gateway/credit gateway/node gateway/operate gateway/request gateway/webhooks httpapi/server internal/browser internal/httpcall internal/sheet internal/timetext internal/token internal/turns protocols/httpsms protocols/httpsms/own sms sms/number sms/numbers sms/prices store"},
 		{"httpapi", "config connector gateway httpapi/body httpapi/compat httpapi/httpsmsc httpapi/portal httpapi/server httpapi/v1 httpapi/webhook internal/httpfault internal/sock protocols/httpsms sandbox"},
 		{"admin/access", "config connector/account gateway/node internal/browser internal/passhash internal/token internal/turns"},
 		{"admin/history", "connector"},

@@ -12,9 +12,10 @@ import (
 // exported are the columns of an export. A list can be made of it, because its reader takes the first one alone.
 var exported = []string{"number", "on", "since", "source", "who", "id", "reason"}
 
-// WriteCSV writes the list with its changes as a table: what is on it, and the removed ones if removed. It needs memory only for
-// the numbers that have changed more than once. An error of the context means that the table is not complete.
-func (l *List) WriteCSV(ctx context.Context, to io.Writer, removed bool) error {
+// WriteCSV writes the list with its changes as a table: what is on it, and the removed ones if removed. show returns what is
+// written of an origin; nil: all. WriteCSV needs memory only for the numbers that have changed more than once. An error of the
+// context means that the table is not complete.
+func (l *List) WriteCSV(ctx context.Context, to io.Writer, removed bool, show func(Origin) Origin) error {
 	out := bufio.NewWriter(to)
 	var row []byte
 	write := func(cells ...string) error {
@@ -31,6 +32,9 @@ func (l *List) WriteCSV(ctx context.Context, to io.Writer, removed bool) error {
 	err := write(exported...)
 	if err == nil {
 		err = l.Each(ctx, removed, func(c Change) error {
+			if show != nil {
+				c.Origin = show(c.Origin)
+			}
 			on, since := "no", ""
 			if c.On {
 				on = "yes"

@@ -28,7 +28,7 @@ func TestExport(t *testing.T) {
 		t.Fatal(err)
 	}
 	var all, on bytes.Buffer
-	if err := errors.Join(l.WriteCSV(t.Context(), &all, true), l.WriteCSV(t.Context(), &on, false)); err != nil {
+	if err := errors.Join(l.WriteCSV(t.Context(), &all, true, nil), l.WriteCSV(t.Context(), &on, false, nil)); err != nil {
 		t.Fatal(err)
 	}
 	rows, err := csv.NewReader(bytes.NewReader(all.Bytes())).ReadAll()

@@ -106,6 +106,8 @@ func newField(e entry, o config.Option, cfg *config.Config) Field {
 		f.Doc, f.Facts, o.Type = e.doc, e.facts, "number"
 	}
 	switch {
+	case e.isOff:
+		f.Kind, f.Choices = Choice, []Pick{{"", "as it is"}, {"off", "switched off"}}
 	case e.secret:
 		f.Kind = Secret
 	case e.picks != nil && e.none != "":

@@ -100,6 +100,8 @@ func TestChange(t *testing.T) {
 		{[]string{"balance.day", " 7 "}, `{"balance":{"day":"7"}}`},
 		{[]string{"prices", ""}, `{"balance":{"limit":null,"mode":null},"prices":null}`},
 		{[]string{"users.password", "hers"}, `{"users":[{"name":"ann","password":"hers","scope":"send"}]}`},
+		{[]string{"users.password_once", "true"}, `{"users":[{"name":"ann","password_once":true,"scope":"send"}]}`},
+		{[]string{"users.totp_secret", "off"}, `{"users":[{"name":"ann","scope":"send","totp_secret":null}]}`},
 		{[]string{"users.name", ""}, `{"users":null}`},
 	} {
 		f, _ := New(cfg, managed.Accounts)

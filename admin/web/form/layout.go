@@ -18,6 +18,7 @@ type entry struct {
 
 	columns []entry // options of each entry of a list
 	isName  bool    // in columns: an entry needs one of these
+	isOff   bool    // in columns: a secret that can only be switched off
 }
 
 // A part is a section of the layout.
@@ -65,12 +66,15 @@ func accountLayout() []part {
 			{name: "webhook", label: "URL"},
 			{name: "webhook_key", label: "Key that signs", when: "webhook", secret: true},
 			{name: "webhook_fallback", label: "Second URL", when: "webhook"},
+			{name: "webhook_public", label: "Public addresses alone", when: "webhook"},
 			{name: "pull", label: "It fetches events itself"},
 		}},
 		{"Users of the pages for customers", []entry{{name: "users", label: "Users", columns: []entry{
 			{name: "name", label: "Name", isName: true},
 			{name: "password", label: "Password", secret: true},
 			{name: "scope", label: "May"},
+			{name: "password_once", label: "Must change the password"},
+			{name: "totp_secret", label: "Second factor", isOff: true},
 		}}}},
 	}
 }

@@ -29,6 +29,8 @@ type Column struct {
 	Choices    []Pick
 
 	isNumber bool
+	isBool   bool
+	isOff    bool // a secret that can only be switched off here
 	isName   bool // a row without names is empty
 }
 
@@ -43,7 +45,10 @@ func rowsOf(e entry, of string, known map[string]config.Option, cfg *config.Conf
 	r := &Rows{Name: e.name, Title: e.label, Doc: cmp.Or(e.doc, known[of+e.name].Doc)}
 	for _, one := range e.columns {
 		f := newField(one, known[of+e.name+"[]."+one.name], cfg)
-		c := Column{Key: one.name, Label: one.label, Kind: f.Kind, Choices: f.Choices, isNumber: f.isNumber, isName: one.isName}
+		c := Column{
+			Key: one.name, Label: one.label, Kind: f.Kind, Choices: f.Choices,
+			isNumber: f.isNumber, isBool: f.isBool, isOff: one.isOff, isName: one.isName,
+		}
 		r.Columns = append(r.Columns, c)
 	}
 	r.addRows()
@@ -87,7 +92,7 @@ func (r *Rows) text(rows [][]string) string {
 		}
 		var words []string
 		for i, c := range r.Columns {
-			if row[i] == "" || c.Kind == Secret {
+			if row[i] == "" || c.Kind == Secret || c.isBool && row[i] == "false" {
 				continue
 			}
 			word := row[i]
@@ -115,7 +120,7 @@ func (r *Rows) of(o editor.Options) (rows [][]string) {
 		row := make([]string, len(r.Columns))
 		for i, c := range r.Columns {
 			switch value := m[c.Key]; {
-			case value != nil && c.Kind != Secret:
+			case value != nil && c.Kind != Secret && !c.isOff:
 				row[i] = fmt.Sprint(value)
 			case c.Kind == Choice:
 				row[i] = c.Choices[0].Value
@@ -195,7 +200,11 @@ func (r *Rows) change(patch editor.Options) {
 		m := map[string]any{}
 		for i, c := range r.Columns {
 			switch {
-			case row[i] == "":
+			case row[i] == "" || c.isBool && row[i] == "false":
+			case c.isOff:
+				m[c.Key] = nil
+			case c.isBool:
+				m[c.Key] = true
 			case c.isNumber:
 				m[c.Key] = numberOf(row[i])
 			default:

@@ -215,7 +215,7 @@ func (l localList) change(on bool, reason string, addresses []string) (int, erro
 }
 
 func (l localList) export(out io.Writer, removed bool) error {
-	return l.list.WriteCSV(l.ctx, out, removed)
+	return l.list.WriteCSV(l.ctx, out, removed, nil)
 }
 
 // Time limits of a gateway's answers.

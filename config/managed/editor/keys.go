@@ -4,6 +4,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"pmg/config/managed"
@@ -46,6 +47,7 @@ func SettingUser(account, user, password, scope string) func(was []byte) ([]byte
 		}
 		if password != "" {
 			one["password"] = password
+			delete(one, "password_once")
 		}
 		if scope != "" {
 			one["scope"] = scope
@@ -54,6 +56,56 @@ func SettingUser(account, user, password, scope string) func(was []byte) ([]byte
 			return nil, refuse(http.StatusUnprocessableEntity, "a new user needs a password")
 		}
 		return users, nil
+	})
+}
+
+// ResettingPassword returns a function that gives a user a password, which the user must change after the next login.
+func ResettingPassword(account, user, password string) func(was []byte) ([]byte, error) {
+	return changingUser(account, user, func(one map[string]any) error {
+		one["password"], one["password_once"] = password, true
+		return nil
+	})
+}
+
+// SettingFactor returns a function that sets the second factor of a user, with the hashes of recovery codes. An empty
+// secret removes both.
+func SettingFactor(account, user, secret string, hashes []string) func(was []byte) ([]byte, error) {
+	return changingUser(account, user, func(one map[string]any) error {
+		one["totp_secret"], one["recovery_codes"] = nil, nil
+		if secret != "" {
+			one["totp_secret"], one["recovery_codes"] = secret, strings.Join(hashes, " ")
+		}
+		return nil
+	})
+}
+
+// UsingCode returns a function that removes a recovery code of a user, and is refused if the user has no such code.
+func UsingCode(account, user, hash string) func(was []byte) ([]byte, error) {
+	return changingUser(account, user, func(one map[string]any) error {
+		text, _ := one["recovery_codes"].(string)
+		codes := strings.Fields(text)
+		left := slices.DeleteFunc(slices.Clone(codes), func(code string) bool { return code == hash })
+		if len(left) == len(codes) {
+			return refuse(http.StatusNotFound, "user %s of account %s has no such code", user, account)
+		}
+		if one["recovery_codes"] = any(strings.Join(left, " ")); len(left) == 0 {
+			one["recovery_codes"] = nil
+		}
+		return nil
+	})
+}
+
+// changingUser changes one user of an account, who must exist. An option that it sets to nil goes.
+func changingUser(account, user string, change func(one map[string]any) error) func(was []byte) ([]byte, error) {
+	return changing("users", account, func(users []any) ([]any, error) {
+		i := slices.IndexFunc(users, func(u any) bool { return nameOf(u) == user })
+		if i < 0 {
+			return nil, refuse(http.StatusNotFound, "account %s has no such user", account)
+		}
+		one := maps.Clone(users[i].(map[string]any))
+		users = slices.Clone(users)
+		users[i] = one
+		return users, change(one)
 	})
 }
 

@@ -84,8 +84,10 @@ func (o Options) Mask() Options {
 		}
 	}
 	o.eachUser(func(u map[string]any) {
-		if u["password"] != nil {
-			u["password"] = Masked
+		for _, key := range config.UserSecrets() {
+			if u[key] != nil {
+				u[key] = Masked
+			}
 		}
 	})
 	return o
@@ -307,33 +309,48 @@ func hashed(password, kept string) string {
 	return passhash.New([]byte(password))
 }
 
-// keepUsers does for the passwords of users what keepSecrets does for secrets: users keep the passwords of
+// keepUsers does for the secrets of users what keepSecrets does for those of the account: users keep the secrets of
 // earlier users with the same names.
 func (o Options) keepUsers(before Options) {
 	users := slices.Clone(o.list("users"))
 	if len(users) == 0 || len(users) > config.MaxUsers { // more are refused later, and need not be hashed
 		return
 	}
-	known := map[string]string{}
-	before.eachUser(func(u map[string]any) { known[fmt.Sprint(u["name"])], _ = u["password"].(string) })
+	known := map[string]map[string]any{}
+	before.eachUser(func(u map[string]any) { known[fmt.Sprint(u["name"])] = u })
 	for i, one := range users {
 		u, ok := one.(map[string]any)
 		if !ok {
 			continue
 		}
 		u = maps.Clone(u)
-		kept := known[fmt.Sprint(u["name"])]
-		switch text, isText := u["password"].(string); {
-		case kept != "" && (u["password"] == nil || text == Masked):
-			u["password"] = kept
-		case u["password"] == nil || text == Masked:
-			delete(u, "password")
-		case isText:
-			u["password"] = hashed(text, kept)
+		for _, key := range config.UserSecrets() {
+			keepUserSecret(u, known[fmt.Sprint(u["name"])], key)
+		}
+		if u["totp_secret"] == nil {
+			delete(u, "recovery_codes")
 		}
 		users[i] = u
 	}
 	o["users"] = users
+}
+
+// keepUserSecret keeps a secret that u lacks. A second factor that is null goes. A password does not: each user needs
+// one.
+func keepUserSecret(u, before map[string]any, key string) {
+	kept, _ := before[key].(string)
+	value, isGiven := u[key]
+	text, isText := value.(string)
+	switch {
+	case value == nil && isGiven && !slices.Contains(passwords, key):
+		delete(u, key)
+	case value == nil || text == Masked:
+		if delete(u, key); kept != "" {
+			u[key] = kept
+		}
+	case isText && slices.Contains(passwords, key):
+		u[key] = hashed(text, kept)
+	}
 }
 
 // unwanted returns the options that are not accepted from outside, because they name files of this machine.

@@ -3,10 +3,12 @@ package editor
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
 
+	"pmg/config/managed"
 	"pmg/internal/passhash"
 	"pmg/internal/token"
 )
@@ -73,6 +75,56 @@ func TestReplacing(t *testing.T) {
 		if _, err := ParseOptions(strings.NewReader(text)); err == nil {
 			t.Errorf("%q is read", text)
 		}
+	}
+}
+
+// The second factor of a user is shown masked, and stays with its user unless it is null; recovery codes go with it.
+func TestSecondFactors(t *testing.T) {
+	t.Parallel()
+	const hash = "$argon2id$v=19$m=8,t=1,p=1$c29tZXNhbHQ$IkNNYB8bGtvzcmOzJAtXJA"
+	was := []byte("system_id: acme\npassword: x\nusers: [{name: ann, password: \"" + hash + "\", totp_secret: SECRET, recovery_codes: \"one two\"}]\n")
+	for _, c := range []struct {
+		users         string
+		secret, codes any
+	}{
+		{`{"name": "ann", "scope": "send"}`, "SECRET", "one two"}, {`{"name": "ann", "totp_secret": "***", "recovery_codes": "***"}`, "SECRET", "one two"},
+		{`{"name": "ann", "totp_secret": null}`, nil, nil}, {`{"name": "ann", "recovery_codes": null}`, "SECRET", nil},
+		{`{"name": "bob", "password": "` + hash + `", "totp_secret": "***"}`, nil, nil},
+	} {
+		o, err := ParseOptions(strings.NewReader(`{"users": [` + c.users + `]}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, change := range map[string]func([]byte) ([]byte, error){"PUT": o.Replacing(managed.Accounts, "acme"), "PATCH": o.Merging(managed.Accounts, "acme")} {
+			after, err := change(was)
+			if err != nil {
+				t.Fatal(err)
+			}
+			now, err := ReadOptions(after)
+			if err != nil {
+				t.Fatal(err)
+			}
+			u := now.list("users")[0].(map[string]any)
+			if u["totp_secret"] != c.secret || u["recovery_codes"] != c.codes || u["password"] != hash {
+				t.Errorf("%s %s: %v", name, c.users, u)
+			}
+			if shown := fmt.Sprint(now.Mask()); strings.Contains(shown, "SECRET") || strings.Contains(shown, "one") {
+				t.Error(shown)
+			}
+		}
+	}
+	used, err := UsingCode("acme", "ann", "one")(was)
+	if err != nil || strings.Contains(string(used), "one") || !strings.Contains(string(used), "two") {
+		t.Errorf("%v %s", err, used)
+	}
+	if _, err := UsingCode("acme", "ann", "one")(used); err == nil {
+		t.Error("a recovery code is used twice")
+	}
+	if last, err := UsingCode("acme", "ann", "two")(used); err != nil || strings.Contains(string(last), "recovery_codes") || !strings.Contains(string(last), "SECRET") {
+		t.Errorf("%v %s", err, last)
+	}
+	if _, err := SettingFactor("acme", "bob", "S", nil)(was); err == nil {
+		t.Error("somebody has a second factor who is no user")
 	}
 }
 

@@ -1,0 +1,178 @@
+package portal
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"mime/multipart"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"pmg/config"
+)
+
+// mail uploads a file of recipients with a text.
+func (b *person) mail(file, text string) reply {
+	b.t.Helper()
+	var body bytes.Buffer
+	w := multipart.NewWriter(&body)
+	part, err := w.CreateFormFile("file", "recipients.csv")
+	if err == nil {
+		_, err = part.Write([]byte(file))
+	}
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	_, _ = w.WriteField("from", "Shop"), w.WriteField("text", text)
+	_ = w.Close()
+	r, err := http.NewRequestWithContext(b.t.Context(), "POST", b.base+mailingPath, &body)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", w.FormDataContentType())
+	return b.done(r)
+}
+
+// until waits until the page of a mailing has a text.
+func (b *person) until(page, text string) string {
+	b.t.Helper()
+	for range 1000 {
+		if w := b.get(page); strings.Contains(w.body, text) {
+			return w.body
+		} else if w.code != 200 {
+			b.t.Fatalf("%s: %+v", page, w)
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	b.t.Fatalf("%s never has %q: %s", page, text, b.get(page).body)
+	return ""
+}
+
+// A user uploads recipients, sees what their messages become and cost and the first texts, and sends them; each gets one message, also if
+// the mailing comes again, and after it was stopped or the gateway has forgotten it. Nobody else sees it.
+func TestMailing(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, accounts(", max_parts: 3"), "", "")
+	b := r.user("shop", config.SendScope)
+	const file = "Name;to\nAnn;+46700000001\nBob <b>;+46700000002\n\"Cyd; Dee\";+46700000003\n"
+	const text = "Hello {name}!"
+	w := b.mail(file, text)
+	page := strings.TrimPrefix(w.header.Get("Location"), Base)
+	if w.code != 303 || !strings.HasPrefix(page, "mailing/") {
+		t.Fatalf("%+v", w)
+	}
+	body := b.until(page, "Send to 3 recipients")
+	for _, want := range []string{"Hello Ann!", "Hello Bob &lt;b&gt;!", "Hello Cyd; Dee!", "<dt>short messages</dt><dd>3</dd>", "<dt>can be sent</dt><dd>3</dd>"} {
+		if !strings.Contains(body, want) {
+			t.Errorf("without %q: %s", want, body)
+		}
+	}
+	if !r.SMSC.Idle() {
+		t.Fatal("a check has sent something")
+	}
+	if w := b.mail(file, "another text"); w.code != 422 || !strings.Contains(w.body, "has not ended") {
+		t.Errorf("%+v", w)
+	}
+	for _, other := range []*person{r.user("rival", config.SendScope), r.user("shop", config.LookScope)} {
+		if w := other.get(page); w.code == 200 || strings.Contains(w.body, "Ann") {
+			t.Errorf("%+v", w)
+		}
+		if w := other.post(page, "send", "1"); w.code == 303 {
+			t.Errorf("%+v", w)
+		}
+	}
+	b.post(page, "send", "1")
+	b.until(page, "<dd>ended</dd>")
+	for i := range 3 {
+		r.SMSC.Accept(fmt.Sprint("s", i))
+	}
+	b.has(page, "<dt>accepted</dt><dd>3</dd>", "<dt>refused</dt><dd>0</dd>")
+	b.post(page, "send", "1")
+	if again := b.mail(file, text); again.header.Get("Location") != Base+page {
+		t.Errorf("%+v", again)
+	}
+	r.site.portal.mailings = mailings{of: map[string]*mailing{}} // as after a restart
+	if w := b.get(page); w.code != 404 || !strings.Contains(w.body, "nobody gets the message again") {
+		t.Errorf("%+v", w)
+	}
+	b.mail(file, text)
+	b.until(page, "Send to 3 recipients")
+	b.post(page, "send", "1")
+	b.until(page, "<dd>ended</dd>")
+	b.has(page, "<dt>accepted</dt><dd>3</dd>")
+	if !r.SMSC.Idle() {
+		t.Error("a message was sent twice")
+	}
+	if !r.records.has("portal/mailing/send map[mailing:"+strings.TrimPrefix(page, "mailing/")+"]: ok\n") || strings.Contains(strings.Join(r.records.lines, "\n"), "4670") {
+		t.Errorf("%q", r.records.lines)
+	}
+}
+
+// A mailing that was stopped sends nothing more, also if it was stopped before its first row; and one ends as soon as its user may not
+// send any more.
+func TestMailingStops(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, accounts(""), "", "")
+	b := r.user("shop", config.SendScope)
+	for name, stop := range map[string]func(m *mailing, by *mailingPost){
+		"stopped": func(m *mailing, _ *mailingPost) { m.end() },
+		"may not": func(_ *mailing, by *mailingPost) { by.may = func() bool { return false } },
+		"gateway": func(_ *mailing, by *mailingPost) {
+			ctx, cancel := context.WithCancel(t.Context())
+			cancel()
+			by.ctx = ctx
+		},
+	} {
+		rows, _ := readRecipients([]byte("to\n+46700000001\n+46700000002\n"))
+		m := newMailing("shop", "", name, nil, rows)
+		m.State = sent
+		by := &mailingPost{messages: r.site.portal.rooms.Messages, reader: &r.site.portal.reader, ctx: t.Context(), now: time.Now, may: func() bool { return true }}
+		stop(m, by)
+		m.send(by)
+		if p := m.shown(); p.State != stopped || p.Accepted != 0 {
+			t.Errorf("%s: %+v", name, p)
+		}
+	}
+	page := strings.TrimPrefix(b.mail("to\n+46700000001\n", "hello").header.Get("Location"), Base)
+	b.until(page, "Send to 1 recipient<")
+	r.Reload(strings.Replace(r.yaml, "name: send,", "name: other,", 1))
+	if w := b.post(page, "send", "1"); w.code != 303 || !strings.HasPrefix(w.header.Get("Location"), Base+"login") || !r.SMSC.Idle() {
+		t.Errorf("%+v", w)
+	}
+}
+
+// What is wrong with a file, with a text, or with single lines is said, and nothing of it can be sent.
+func TestMailingFaults(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, accounts(", max_parts: 1"), "", "")
+	b := r.user("shop", config.SendScope)
+	for _, c := range []struct{ file, text, want string }{
+		{"", "a", "must have a line"}, {"to\n", "a", "must have a line"}, {"to\n+46700000001\n", "", "A text is needed"},
+		{"to\n+46700000001\n", "{name}", "no column for {name}"}, {"to\n+46700000001\n", strings.Repeat("a", 10_001), "10000 octets"},
+		{"to\n+46700000001\n", strings.Repeat("{to}", 33), "32 places"}, {"to,a\n+46700000001," + strings.Repeat("a", 1001) + "\n", "a", "Line 2 has a field"},
+		{"to\n" + strings.Repeat("+46700000001\n", 10_001), "a", "10000 recipients at most"},
+	} {
+		if w := b.mail(c.file, c.text); w.code != 422 || !strings.Contains(w.body, c.want) {
+			t.Errorf("%+v: %d %s", c.want, w.code, w.body)
+		}
+	}
+	if w := b.mail("to\n"+strings.Repeat("+46700000001,"+strings.Repeat("a", 1000)+"\n", 2200), "a"); w.code != 413 {
+		t.Errorf("%d", w.code)
+	}
+	page := strings.TrimPrefix(b.mail("to,name\n+46700000001,Ann\nx1,Bob\n+46 70 000 00 01,Cyd\n+46700000004,"+strings.Repeat("a", 200)+"\n", "{name}").header.Get("Location"), Base)
+	body := b.until(page, "Mend the file")
+	for _, want := range []string{"Line 3: ", "Line 4: ", "the number is that of line 2", "Line 5: ", "<dt>faults</dt><dd>3</dd>"} {
+		if !strings.Contains(body, want) {
+			t.Errorf("without %q: %s", want, body)
+		}
+	}
+	b.post(page, "send", "1")
+	b.has(page, "<dd>checked</dd>")
+	b.post(page, "stop", "1")
+	b.has(page, "<dd>stopped</dd>")
+	if !r.SMSC.Idle() {
+		t.Error("something was sent")
+	}
+}

@@ -1,0 +1,284 @@
+package portal
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"pmg/connector"
+	"pmg/protocols/httpsms/own"
+	"pmg/sms"
+)
+
+// Limits of mailings.
+const (
+	mostMailings = 5  // mailings of an account that are remembered
+	mostRunning  = 10 // mailings of all accounts that are remembered and not ended
+	mostKept     = 2000
+	mailingTime  = 24 * time.Hour
+	mostSamples  = 5
+)
+
+// The states of a mailing.
+const (
+	checking = "checking"
+	checked  = "checked"
+	sent     = "sending"
+	ended    = "ended"
+	stopped  = "stopped"
+)
+
+// mailings are the mailings of accounts. They are forgotten when the gateway stops.
+type mailings struct {
+	mu sync.Mutex
+	of map[string]*mailing // by account and id
+}
+
+// A mailing is a text for many recipients. It is the same one when the same file comes again with the same text: each row has
+// a key, so that it is sent once.
+type mailing struct {
+	ID         string
+	account    string
+	from, text string
+	recipients recipients // of the goroutine that checks or sends; without one, guarded by mu
+	made       time.Time
+
+	mu       sync.Mutex
+	progress // guarded by mu
+	stop     context.CancelFunc
+}
+
+// progress is how far a mailing has come.
+type progress struct {
+	State    string
+	Rows     int
+	Done     int // rows that were looked at in this state
+	Accepted int
+	Refused  int
+	Parts    int
+	Price    sms.Money
+	Currency string
+	Samples  []sending
+	Faults   []string // the first ones, with their lines
+}
+
+// Runs reports whether the mailing goes on by itself.
+func (p progress) Runs() bool { return p.State == checking || p.State == sent }
+
+func (p progress) isOver() bool { return p.State == ended || p.State == stopped }
+
+// newMailing returns a mailing to be checked.
+func newMailing(account, from, text string, file []byte, r recipients) *mailing {
+	h := sha256.New()
+	for _, one := range []string{account, from, text, string(file)} {
+		_, _ = fmt.Fprintf(h, "%d:%s", len(one), one) // never fails
+	}
+	m := &mailing{
+		ID: hex.EncodeToString(h.Sum(nil)[:16]), account: account, from: from, text: text, recipients: r, made: time.Now(),
+		progress: progress{State: checking, Rows: len(r.rows)}, stop: func() {},
+	}
+	for i := range min(mostSamples, len(r.rows)) {
+		m.Samples = append(m.Samples, r.message(i, from, text))
+	}
+	return m
+}
+
+// shown returns how far the mailing has come.
+func (m *mailing) shown() progress {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	p := m.progress
+	p.Samples, p.Faults = slices.Clone(p.Samples), slices.Clone(p.Faults)
+	return p
+}
+
+// enter changes the state, if it is another one, and reports whether it was.
+func (m *mailing) enter(from, to string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.State != from {
+		return false
+	}
+	m.State, m.Done = to, 0
+	return true
+}
+
+// became counts the outcome of a row.
+func (m *mailing) became(i int, p *own.Problem) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.Done++
+	if p == nil {
+		m.Accepted++
+		return
+	}
+	m.Refused++
+	if len(m.Faults) < mostFaults {
+		m.Faults = append(m.Faults, fmt.Sprintf("Line %d: %s", i+2, strings.ReplaceAll(textOf(p), "\n", " ")))
+	}
+}
+
+// add adds a mailing, or returns the one that is the same. ok is false if another one of the account, or too many of others, have
+// not ended.
+func (s *mailings) add(m *mailing) (same *mailing, isNew, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if one := s.of[m.key()]; one != nil && one.shown().State != stopped {
+		return one, false, true
+	}
+	var mine []*mailing
+	running := 0
+	for key, one := range s.of {
+		p := one.shown()
+		switch {
+		case (time.Since(one.made) > mailingTime || len(s.of) >= mostKept && p.isOver()) && !p.Runs():
+			delete(s.of, key)
+		case one.account == m.account && !p.isOver():
+			return nil, false, false
+		case !p.isOver():
+			running++
+		case one.account == m.account:
+			mine = append(mine, one)
+		}
+	}
+	if running >= mostRunning {
+		return nil, false, false
+	}
+	slices.SortFunc(mine, func(a, b *mailing) int { return a.made.Compare(b.made) })
+	for len(mine) >= mostMailings {
+		delete(s.of, mine[0].key())
+		mine = mine[1:]
+	}
+	s.of[m.key()] = m
+	return m, true, true
+}
+
+// key is the name of the mailing among those of all accounts.
+func (m *mailing) key() string { return m.account + "\x00" + m.ID }
+
+// find returns a mailing of an account, nil if it has none of this id.
+func (s *mailings) find(account, id string) *mailing {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.of[account+"\x00"+id]
+}
+
+// all returns the mailings of an account, the latest first.
+func (s *mailings) all(account string) (rows []*mailing) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for one := range maps.Values(s.of) {
+		if one.account == account {
+			rows = append(rows, one)
+		}
+	}
+	slices.SortFunc(rows, func(a, b *mailing) int { return b.made.Compare(a.made) })
+	return rows
+}
+
+// A mailingPost sends the messages of a mailing.
+type mailingPost struct {
+	messages Messages
+	reader   *own.Reader
+	from     *connector.Source
+	now      func() time.Time
+	may      func() bool // whether the user may still send
+	ctx      context.Context
+}
+
+// begun returns what carries the mailing on, until it ends or is stopped.
+func (m *mailing) begun(by *mailingPost, do func(*mailingPost)) func(context.Context) {
+	return func(ctx context.Context) {
+		ctx, stop := context.WithCancel(ctx)
+		defer stop()
+		m.mu.Lock()
+		m.stop = stop
+		m.mu.Unlock()
+		by.ctx = ctx
+		do(by)
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		if m.isOver() {
+			m.recipients = recipients{}
+		}
+	}
+}
+
+// end stops the mailing.
+func (m *mailing) end() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.State == checked { // nothing reads them
+		m.recipients = recipients{}
+	}
+	if !m.isOver() {
+		m.State = stopped
+	}
+	m.stop()
+}
+
+// maySend reports whether no row has a fault.
+func (m *mailing) maySend() bool {
+	p := m.shown()
+	return p.Refused == 0
+}
+
+// goesOn reports whether the mailing goes on with its next row. It stops one whose user may not send any more.
+func (m *mailing) goesOn(state string, by *mailingPost) bool {
+	may := by.ctx.Err() == nil && by.may()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.State == state && !may {
+		m.State = stopped
+	}
+	return m.State == state
+}
+
+// check finds what each message becomes and costs. It waits for the account's rate.
+func (m *mailing) check(by *mailingPost) {
+	again := m.recipients.repeated()
+	for i := range m.recipients.rows {
+		if !m.goesOn(checking, by) {
+			return
+		}
+		one := m.recipients.message(i, m.from, m.text)
+		_, read, p := one.read(by.reader, by.now())
+		if line, ok := again[i]; ok && p == nil {
+			p = own.NewProblem("invalid-message", fmt.Sprintf("the number is that of line %d", line))
+		}
+		if p == nil {
+			r, _, wrong := by.messages.PreviewFrom(by.ctx, by.from, read)
+			m.mu.Lock()
+			m.Parts, m.Price, m.Currency = m.Parts+r.Parts, m.Price+r.Quote.Price, r.Quote.Currency
+			m.mu.Unlock()
+			p = wrong
+		}
+		m.became(i, p)
+	}
+	m.enter(checking, checked)
+}
+
+// send sends the messages. A row that was sent before, with the same key, is not sent again.
+func (m *mailing) send(by *mailingPost) {
+	m.mu.Lock()
+	m.Accepted, m.Refused, m.Faults = 0, 0, nil
+	m.mu.Unlock()
+	by.messages.SubmitMany(by.ctx, by.from, len(m.recipients.rows), func(i int) (*own.Message, string, []byte, bool) {
+		if !m.goesOn(sent, by) {
+			return nil, "", nil, false
+		}
+		one := m.recipients.message(i, m.from, m.text)
+		body, read, p := one.read(by.reader, by.now())
+		if p != nil {
+			m.became(i, p)
+		}
+		return read, fmt.Sprintf("m%s-%d", m.ID, i), body, p == nil
+	}, m.became)
+	m.enter(sent, ended)
+}

@@ -1,0 +1,106 @@
+package portal
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"pmg/internal/sheet"
+	"pmg/sms/number"
+)
+
+// Limits of a mailing.
+const (
+	mostUpload     = 2 << 20 // octets of the form with the file
+	mostRecipients = 10_000
+	mostFaults     = 20     // faults that are shown
+	mostText       = 10_000 // octets of the text
+	mostPlaces     = 32     // places in the text that fields fill: few octets could become many
+	mostCell       = 1000   // octets of a field
+)
+
+// toNames are the names of the column with the numbers; the first column has them in a table without one.
+var toNames = []string{"to", "number", "mobile", "phone", "msisdn", "recipient"}
+
+// recipients are the rows of a table with numbers and with what texts have in the places of columns' names.
+type recipients struct {
+	columns []string // names, in small letters
+	to      int      // column of the numbers
+	rows    [][]string
+}
+
+// readRecipients reads a table, whose first line names the columns. wrong is the reason why it cannot be read.
+func readRecipients(file []byte) (r recipients, wrong string) {
+	all := sheet.Sample(bytes.NewReader(file), "", mostRecipients+2)
+	switch {
+	case len(all) < 2:
+		return r, "The file must have a line with the names of its columns, and a line for each recipient."
+	case len(all)-1 > mostRecipients:
+		return r, fmt.Sprintf("The file may have %d recipients at most.", mostRecipients)
+	}
+	for _, name := range all[0] {
+		r.columns = append(r.columns, strings.ToLower(strings.TrimSpace(name)))
+	}
+	if i := slices.IndexFunc(r.columns, func(name string) bool { return slices.Contains(toNames, name) }); i >= 0 {
+		r.to = i
+	}
+	r.rows = all[1:]
+	for i, row := range all {
+		if slices.ContainsFunc(row, func(cell string) bool { return len(cell) > mostCell }) {
+			return r, fmt.Sprintf("Line %d has a field of more than %d octets.", i+1, mostCell)
+		}
+	}
+	return r, ""
+}
+
+var placeholder = regexp.MustCompile(`\{([^{}]{1,64})\}`)
+
+// wrongText returns the reason why a text cannot be sent to the recipients, "" if it can.
+func (r *recipients) wrongText(text string) string {
+	places := placeholder.FindAllStringSubmatch(text, mostPlaces+1)
+	switch {
+	case text == "":
+		return "A text is needed."
+	case len(text) > mostText || len(places) > mostPlaces:
+		return fmt.Sprintf("The text may have %d octets and %d places for fields at most.", mostText, mostPlaces)
+	}
+	for _, found := range places {
+		if !slices.Contains(r.columns, strings.ToLower(found[1])) {
+			return "The file has no column for " + found[0] + "."
+		}
+	}
+	return ""
+}
+
+// cell returns the field of a row, "" if the row is shorter.
+func cell(row []string, column int) string {
+	if column >= len(row) {
+		return ""
+	}
+	return strings.TrimSpace(row[column])
+}
+
+// message returns the message to the recipient of a row.
+func (r *recipients) message(i int, from, text string) sending {
+	row := r.rows[i]
+	filled := placeholder.ReplaceAllStringFunc(text, func(place string) string {
+		return cell(row, slices.Index(r.columns, strings.ToLower(place[1:len(place)-1])))
+	})
+	return sending{From: from, To: cell(row, r.to), Text: filled}
+}
+
+// repeated returns the line on which the number of each row was before, by row.
+func (r *recipients) repeated() map[int]int {
+	first, again := map[string]int{}, map[int]int{}
+	for i, row := range r.rows {
+		key := number.Read(cell(row, r.to)).Key()
+		if before, ok := first[key]; ok {
+			again[i] = before + 2
+		} else {
+			first[key] = i
+		}
+	}
+	return again
+}
