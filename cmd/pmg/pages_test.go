@@ -211,7 +211,7 @@ func TestNight(t *testing.T) {
 	n.send("+49700000001") // no session to there
 
 	n.open("/ui/", "Overview")
-	b.Do(chromedp.Poll(`Number(document.querySelector('[data-k=in]').textContent) > 100`, nil, chromedp.WithPollingTimeout(time.Minute)))
+	b.Do(chromedp.Poll(`Number(document.querySelector('[data-k=in]').textContent) > 50`, nil, chromedp.WithPollingTimeout(time.Minute)))
 	n.shoot("overview")
 	n.shoot("overview-dark", inColors("dark"))
 	b.Do(inColors("light"))
