@@ -176,3 +176,19 @@ func TestMailingFaults(t *testing.T) {
 		t.Error("something was sent")
 	}
 }
+
+// A mailing of an account with a rate sends all rows, none of which is refused because it comes too early, and stops between them.
+func TestMailingRate(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, accounts(", rate: 20"), "", "")
+	b := r.user("shop", config.SendScope)
+	file := "to\n"
+	for i := range 100 {
+		file += fmt.Sprintf("+467000%05d\n", i)
+	}
+	page := strings.TrimPrefix(b.mail(file, "hello").header.Get("Location"), Base)
+	b.until(page, "Send to 100 recipients")
+	b.post(page, "send", "1")
+	b.until(page, "<dd>ended</dd>")
+	b.has(page, "<dt>done</dt><dd>100</dd>", "<dt>accepted</dt><dd>100</dd>", "<dt>refused</dt><dd>0</dd>")
+}
