@@ -56,7 +56,7 @@ func TestMailing(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, accounts(", max_parts: 3"), "", "")
 	b := r.user("shop", config.SendScope)
-	const file = "Name;to\nAnn;+46700000001\nBob <b>;+46700000002\n\"Cyd; Dee\";+46700000003\n"
+	const file = "Name;to\nAnn;+46700000001\nBob <b>;+46700000002\n\"Cyd; Dee\";+46700000003"
 	const text = "Hello {name}!"
 	w := b.mail(file, text)
 	page := strings.TrimPrefix(w.header.Get("Location"), Base)
@@ -149,7 +149,9 @@ func TestMailingFaults(t *testing.T) {
 	r := newRig(t, accounts(", max_parts: 1"), "", "")
 	b := r.user("shop", config.SendScope)
 	for _, c := range []struct{ file, text, want string }{
-		{"", "a", "must have a line"}, {"to\n", "a", "must have a line"}, {"to\n+46700000001\n", "", "A text is needed"},
+		{"", "a", "must have a line"}, {"to\n", "a", "must have a line"},
+		{"to\n+46700000001\n\"+46700000002\n+46700000003\n", "a", "line 3: a closing quote"}, {"to\n+46700000001" + strings.Repeat(",", 64) + "\n", "a", "line 2: "},
+		{"to,name\n+46700000001,J\xf6rg\n", "a", "not in UTF-8"}, {"to,name\n+46700000001,A\x00nn\n", "a", "not in UTF-8"}, {"to\n+46700000001\n" + strings.Repeat("a", 70_000), "a", "line 3: "}, {"to\n+46700000001\n", "", "A text is needed"},
 		{"to\n+46700000001\n", "{name}", "no column for {name}"}, {"to\n+46700000001\n", strings.Repeat("a", 10_001), "10000 octets"},
 		{"to\n+46700000001\n", strings.Repeat("{to}", 33), "32 places"}, {"to,a\n+46700000001," + strings.Repeat("a", 1001) + "\n", "a", "Line 2 has a field"},
 		{"to\n" + strings.Repeat("+46700000001\n", 10_001), "a", "10000 recipients at most"},
@@ -161,9 +163,9 @@ func TestMailingFaults(t *testing.T) {
 	if w := b.mail("to\n"+strings.Repeat("+46700000001,"+strings.Repeat("a", 1000)+"\n", 2200), "a"); w.code != 413 {
 		t.Errorf("%d", w.code)
 	}
-	page := strings.TrimPrefix(b.mail("to,name\n+46700000001,Ann\nx1,Bob\n+46 70 000 00 01,Cyd\n+46700000004,"+strings.Repeat("a", 200)+"\n", "{name}").header.Get("Location"), Base)
+	page := strings.TrimPrefix(b.mail("to,name\n\n+46700000001,Ann\nx1,Bob\n+46 70 000 00 01,Cyd\n+46700000004,"+strings.Repeat("a", 200)+"\n", "{name}").header.Get("Location"), Base)
 	body := b.until(page, "Mend the file")
-	for _, want := range []string{"Line 3: ", "Line 4: ", "the number is that of line 2", "Line 5: ", "<dt>faults</dt><dd>3</dd>"} {
+	for _, want := range []string{"Line 4: ", "Line 5: ", "the number is that of line 3", "Line 6: ", "<dt>faults</dt><dd>3</dd>"} {
 		if !strings.Contains(body, want) {
 			t.Errorf("without %q: %s", want, body)
 		}

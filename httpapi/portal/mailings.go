@@ -113,7 +113,7 @@ func (m *mailing) enter(from, to string) bool {
 }
 
 // became counts the outcome of a row.
-func (m *mailing) became(i int, p *own.Problem) {
+func (m *mailing) became(line int, p *own.Problem) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.Done++
@@ -123,7 +123,7 @@ func (m *mailing) became(i int, p *own.Problem) {
 	}
 	m.Refused++
 	if len(m.Faults) < mostFaults {
-		m.Faults = append(m.Faults, fmt.Sprintf("Line %d: %s", i+2, strings.ReplaceAll(textOf(p), "\n", " ")))
+		m.Faults = append(m.Faults, fmt.Sprintf("Line %d: %s", line, strings.ReplaceAll(textOf(p), "\n", " ")))
 	}
 }
 
@@ -293,15 +293,15 @@ func (m *mailing) each(
 			if again = passes(r.Step, p) && by.now().Before(until); again {
 				by.wait(p.RetryAfter)
 			} else {
-				m.became(i, p)
+				m.became(m.recipients.rows[i].Number, p)
 			}
 		}
 	}
 	return true
 }
 
-// passes reports whether a problem passes by itself: a rate that others use up, or a queue that is full. A limit of flood may last
-// for days.
+// passes reports whether a problem passes by itself: a rate that others use up, or a queue that is full. A limit of flood may
+// last for days.
 func passes(step string, p *own.Problem) bool {
 	return p != nil && p.RetryAfter > 0 && p.Status != http.StatusPaymentRequired && step != "flood"
 }
