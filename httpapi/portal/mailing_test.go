@@ -194,3 +194,36 @@ func TestMailingRate(t *testing.T) {
 	b.until(page, "<dd>ended</dd>")
 	b.has(page, "<dt>done</dt><dd>100</dd>", "<dt>accepted</dt><dd>100</dd>", "<dt>refused</dt><dd>0</dd>")
 }
+
+// Accounts whose mailings wait for their users keep nobody from sending: the one that has waited longest, for an hour, gives its place.
+// The same mailing comes again if some of its rows were refused.
+func TestMailingPlaces(t *testing.T) {
+	t.Parallel()
+	s := mailings{of: map[string]*mailing{}}
+	add := func(account string, state string) (*mailing, bool) {
+		m, _, ok := s.add(newMailing(account, "", "a", nil, recipients{}))
+		if ok {
+			m.State = state
+		}
+		return m, ok
+	}
+	first, _ := add("a0", checked)
+	second, _ := add("a1", checked)
+	for i := range mostRunning - 2 {
+		add(fmt.Sprint("b", i), sent)
+	}
+	if _, ok := add("late", checked); ok {
+		t.Error("there is a place more")
+	}
+	first.made, second.made = time.Now().Add(-2*waitTime), time.Now().Add(-3*waitTime)
+	if _, ok := add("late", ended); !ok || second.shown().State != stopped || first.shown().State != checked {
+		t.Errorf("%v, %s, %s", ok, first.shown().State, second.shown().State)
+	}
+	if _, isNew, _ := s.add(newMailing("late", "", "a", nil, recipients{})); isNew {
+		t.Error("what has ended comes again")
+	}
+	s.find("late", newMailing("late", "", "a", nil, recipients{}).ID).Refused = 1
+	if m, isNew, ok := s.add(newMailing("late", "", "a", nil, recipients{})); !isNew || !ok || m.shown().State != checking {
+		t.Error("the rows that were refused cannot be sent")
+	}
+}

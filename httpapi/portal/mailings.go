@@ -25,6 +25,7 @@ const (
 	mostKept     = 2000
 	mailingTime  = 24 * time.Hour
 	rowTime      = 10 * time.Minute // for which a row is tried
+	waitTime     = time.Hour        // for which a mailing that was looked at keeps its place, if others need it
 	mostSamples  = 5
 )
 
@@ -127,16 +128,19 @@ func (m *mailing) became(line int, p *own.Problem) {
 	}
 }
 
-// add adds a mailing, or returns the one that is the same. ok is false if another one of the account, or too many of others, have
-// not ended.
+// add adds a mailing, or returns the one that is the same, unless that was stopped, or has ended without all rows. ok is false if
+// another one of the account, or too many of others, have not ended.
 func (s *mailings) add(m *mailing) (same *mailing, isNew, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if one := s.of[m.key()]; one != nil && one.shown().State != stopped {
-		return one, false, true
+	if one := s.of[m.key()]; one != nil {
+		if p := one.shown(); p.State != stopped && (p.State != ended || p.Refused == 0) {
+			return one, false, true
+		}
 	}
 	var mine []*mailing
 	running := 0
+	var waits *mailing // the one that has waited longest for its user
 	for key, one := range s.of {
 		p := one.shown()
 		switch {
@@ -145,12 +149,18 @@ func (s *mailings) add(m *mailing) (same *mailing, isNew, ok bool) {
 		case one.account == m.account && !p.isOver():
 			return nil, false, false
 		case !p.isOver():
-			running++
+			if running++; !p.Runs() && (waits == nil || one.made.Before(waits.made)) {
+				waits = one
+			}
 		case one.account == m.account:
 			mine = append(mine, one)
 		}
 	}
-	if running >= mostRunning {
+	switch {
+	case running < mostRunning:
+	case waits != nil && time.Since(waits.made) > waitTime:
+		waits.end()
+	default:
 		return nil, false, false
 	}
 	slices.SortFunc(mine, func(a, b *mailing) int { return a.made.Compare(b.made) })
