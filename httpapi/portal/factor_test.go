@@ -227,8 +227,8 @@ func TestSecondFactorNeeded(t *testing.T) {
 	}
 }
 
-// However many addresses guess at once at the codes of a user, 30 wrong ones in an hour are looked at; recovery codes count all the
-// same. A code counts once also if it comes several times at once.
+// However many addresses guess together at the codes of a user, 30 wrong ones in an hour are looked at; recovery codes count all the
+// same. A code counts once, also if it comes several times in parallel.
 func TestGuessedCodes(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, accounts(""), "", "")

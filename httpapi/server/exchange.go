@@ -137,7 +137,7 @@ func (x *Exchange) User(name, user string) (*account.Account, *config.AccountUse
 	return a, u
 }
 
-// StillUser is User for work that outlasts its request. trusted is false if the certificate of the client is not accepted any more.
+// StillUser is User for work that outlasts its request. trusted is false if the certificate of the client is not accepted now.
 func (x *Exchange) StillUser(name, user string) (a *account.Account, u *config.AccountUser, trusted bool) {
 	certificate, ok := x.Certificate()
 	if ok {
