@@ -11,6 +11,9 @@ import (
 	"time"
 
 	"pmg/config"
+	"pmg/connector"
+	"pmg/gateway/request"
+	"pmg/protocols/httpsms/own"
 )
 
 // mail uploads a file of recipients with a text.
@@ -179,20 +182,20 @@ func TestMailingFaults(t *testing.T) {
 	}
 }
 
-// A mailing of an account with a rate sends all rows, none of which is refused because it comes too early, and stops between them.
+// A mailing of an account with a rate sends all rows, none of which is refused because it comes too early.
 func TestMailingRate(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, accounts(", rate: 20"), "", "")
 	b := r.user("shop", config.SendScope)
 	file := "to\n"
-	for i := range 100 {
+	for i := range 40 {
 		file += fmt.Sprintf("+467000%05d\n", i)
 	}
 	page := strings.TrimPrefix(b.mail(file, "hello").header.Get("Location"), Base)
-	b.until(page, "Send to 100 recipients")
+	b.until(page, "Send to 40 recipients")
 	b.post(page, "send", "1")
 	b.until(page, "<dd>ended</dd>")
-	b.has(page, "<dt>done</dt><dd>100</dd>", "<dt>accepted</dt><dd>100</dd>", "<dt>refused</dt><dd>0</dd>")
+	b.has(page, "<dt>done</dt><dd>40</dd>", "<dt>accepted</dt><dd>40</dd>", "<dt>refused</dt><dd>0</dd>")
 }
 
 // Accounts whose mailings wait for their users keep nobody from sending: the one that has waited longest, for an hour, gives its place.
@@ -225,5 +228,51 @@ func TestMailingPlaces(t *testing.T) {
 	s.find("late", newMailing("late", "", "a", nil, recipients{}).ID).Refused = 1
 	if m, isNew, ok := s.add(newMailing("late", "", "a", nil, recipients{})); !isNew || !ok || m.shown().State != checking {
 		t.Error("the rows that were refused cannot be sent")
+	}
+}
+
+// full is a gateway that has no room, and calls asked each time.
+type full struct {
+	Messages
+	problem string
+	step    string
+	asked   func(n int)
+	n       int
+}
+
+// SubmitFrom implements Messages.
+func (f *full) SubmitFrom(context.Context, *connector.Source, *own.Message, string, []byte) (request.Result, *own.Problem) {
+	f.n++
+	f.asked(f.n)
+	return request.Result{Step: f.step}, own.NewProblem(f.problem, "")
+}
+
+// A row that finds no room is tried again until the mailing is stopped, or for ten minutes. What does not pass is refused once.
+func TestMailingWaits(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		problem, step, state string
+		asked                int
+	}{
+		{"queue-full", "", stopped, 1}, {"rate-limited", "rate", ended, 2}, {"rate-limited", "flood", ended, 1}, {"no-credit", "", ended, 1}, {"opted-out", "", ended, 1},
+	} {
+		rows, _ := readRecipients([]byte("to\n+46700000001"))
+		m := newMailing("shop", "", "a", nil, rows)
+		m.State = sent
+		ctx, stop := context.WithCancel(t.Context())
+		m.stop = stop
+		now := time.Now()
+		f := &full{problem: c.problem, step: c.step, asked: func(n int) {
+			if c.state == stopped {
+				m.end()
+			} else if n > 1 {
+				now = now.Add(rowTime)
+			}
+		}}
+		m.send(&mailingPost{messages: f, reader: &own.Reader{}, ctx: ctx, now: func() time.Time { return now }, may: func() bool { return true }})
+		if p := m.shown(); p.State != c.state || f.n != c.asked || (p.Refused == 1) != (c.state == ended) {
+			t.Errorf("%+v: asked %d times, %+v", c, f.n, p)
+		}
+		stop()
 	}
 }
