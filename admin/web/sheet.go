@@ -272,19 +272,19 @@ func (p *sheetPage) showColumns(data []byte, recognized []string) {
 	if len(p.Options.Columns) > 0 {
 		recognized = p.Options.Columns
 	}
-	sample := sheet.Sample(bytes.NewReader(data), p.Options.Charset, sampleRows)
+	sample, _ := sheet.Sample(bytes.NewReader(data), p.Options.Charset, sampleRows) // others report lines that cannot be read
 	if len(sample) == 0 {
 		return
 	}
-	for i := range sample[0] {
+	for i := range sample[0].Fields {
 		c := sheetColumn{Name: sheet.Ignored}
 		if i < len(recognized) {
 			c.Name = recognized[i]
 		}
 		for _, row := range sample {
 			cell := ""
-			if i < len(row) {
-				cell = row[i]
+			if i < len(row.Fields) {
+				cell = row.Fields[i]
 			}
 			c.Cells = append(c.Cells, cell)
 		}

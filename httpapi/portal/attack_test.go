@@ -32,6 +32,10 @@ func forms() map[string]struct {
 		"opt-outs":      {send, url.Values{"number": {"+46700000001"}}, 404},
 		"webhooks":      {manage, url.Values{"do": {"url"}, "url": {"https://shop.example/"}}, 409},
 		"keys":          {manage, url.Values{"name": {"till"}}, 409},
+		"users":         {manage, url.Values{"name": {"look"}, "reset": {"1"}}, 409},
+		"password":      {look, url.Values{"current": {password}, "password": {"battery staple"}, "again": {"battery staple"}}, 409},
+
+		"mailing/0123456789abcdef": {send, url.Values{"send": {"1"}}, 404},
 	}
 }
 
@@ -79,7 +83,9 @@ func TestWhoMayWhat(t *testing.T) {
 			}
 			check(p.Name, who.get(strings.Replace(p.Name, "{id}", "0123456789abcdef", 1)), p.scope, done)
 		}
-		check("statistics.csv", who.get("statistics.csv"), look, 404) // nothing is counted
+		for _, file := range []string{"statistics.csv", "opt-outs.csv", "prices.csv"} { // there is none of them
+			check(file, who.get(file), look, 404)
+		}
 		check("nothing", who.get("nothing"), look, 404)
 		for path, f := range forms() {
 			check(path, who.do("POST", path, f.form), f.needs, f.done)
@@ -228,10 +234,11 @@ func TestForged(t *testing.T) {
 		{"Origin", "http://evil.example"}, {"Origin", "null"}, {"Sec-Fetch-Site", "cross-site"}, {"Sec-Fetch-Site", "same-site"},
 		{"Origin", "http://127.0.0.1:1"}, {"Host", "evil.example", "Origin", r.base},
 	} {
-		for path, f := range map[string]url.Values{
-			"send": forms()["send"].form, "keys": forms()["keys"].form, "logout": {},
-			"login": {"account": {"shop"}, "name": {"look"}, "password": {password}},
-		} {
+		all := map[string]url.Values{"logout": {}, "login": {"account": {"shop"}, "name": {"look"}, "password": {password}}, "code": {"code": {"000000"}}}
+		for path, f := range forms() {
+			all[path] = f.form
+		}
+		for path, f := range all {
 			if w := b.do("POST", path, f, headers...); w.code != 403 || w.header.Get("Set-Cookie") != "" {
 				t.Errorf("%s with %q: %+v", path, headers, w)
 			}

@@ -19,6 +19,8 @@ const (
 	codeTime    = 30 * time.Second // time of a code
 	offerTime   = 15 * time.Minute // time to set up the secret that a page has offered
 	mostOffered = 10_000           // users whose offers and codes are remembered
+	mostWrong   = 30               // wrong codes of a user in wrongTime, from all addresses together
+	wrongTime   = time.Hour
 )
 
 // codes are the codes of second factors, each of which counts once, and the secrets that pages have offered to users. Both are
@@ -35,6 +37,8 @@ type factor struct {
 	offered *otp.Key // secret that a page has offered; nil: none
 	seen    time.Time
 	used    int64 // number of the last code that counted
+	wrong   int   // wrong codes since began
+	began   time.Time
 }
 
 // factor returns what is remembered of a user. The caller holds the lock.
@@ -42,7 +46,7 @@ func (c *codes) factor(owner string) *factor {
 	now := c.now()
 	if len(c.of) >= mostOffered {
 		for name, f := range c.of {
-			if now.Sub(f.seen) > offerTime {
+			if now.Sub(f.seen) > wrongTime {
 				delete(c.of, name)
 			}
 		}
@@ -79,11 +83,19 @@ func (c *codes) forget(owner string) {
 	c.factor(owner).offered = nil
 }
 
-// use reports whether a code is that of a secret now, or of 30 seconds before or after, and counts for the first time.
+// use reports whether a code is that of a secret now, or of 30 seconds before or after, and counts for the first time. After
+// mostWrong wrong ones none counts until wrongTime has passed: there are a million codes, and a password that was stolen gives as
+// many tries as there are addresses.
 func (c *codes) use(owner, secret, code string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	f := c.factor(owner)
+	if c.now().Sub(f.began) > wrongTime {
+		f.began, f.wrong = c.now(), 0
+	}
+	if f.wrong >= mostWrong {
+		return false
+	}
 	now := c.now().Unix() / int64(codeTime.Seconds())
 	for n := max(now-1, f.used+1); n <= now+1; n++ {
 		o := hotp.ValidateOpts{Digits: otp.DigitsSix, Algorithm: otp.AlgorithmSHA1}
@@ -92,6 +104,7 @@ func (c *codes) use(owner, secret, code string) bool {
 			return true
 		}
 	}
+	f.wrong++
 	return false
 }
 

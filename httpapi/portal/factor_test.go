@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -222,5 +224,44 @@ func TestSecondFactorNeeded(t *testing.T) {
 	b.setUp()
 	if !b.in() {
 		t.Error("a user with a second factor does not go on")
+	}
+}
+
+// However many addresses guess together at the codes of a user, 30 wrong ones in an hour are looked at; recovery codes count all the
+// same. A code counts once, also if it comes several times in parallel.
+func TestGuessedCodes(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, accounts(""), "", "")
+	r.makeAcme()
+	secret, recovery := r.user("acme", config.LookScope).setUp()
+	owner := login{account: "acme", user: config.LookScope}.owner()
+	codes := &r.site.portal.codes
+	atOnce := func(code string) (n int32) {
+		var counted atomic.Int32
+		var all sync.WaitGroup
+		for range 2 * mostWrong {
+			all.Go(func() {
+				if codes.use(owner, secret, code) {
+					counted.Add(1)
+				}
+			})
+		}
+		all.Wait()
+		return counted.Load()
+	}
+	if n := atOnce(r.next(secret)); n != 1 {
+		t.Errorf("a code counts %d times", n)
+	}
+	b := r.half("acme", config.LookScope, "127.0.0.2")
+	if w := b.post("code", "code", r.next(secret)); w.code != 403 || b.in() {
+		t.Errorf("%+v", w)
+	}
+	b = r.half("acme", config.LookScope, "127.0.0.3")
+	if w := b.post("code", "code", recovery[0]); w.code != 303 || !b.in() {
+		t.Errorf("%+v", w)
+	}
+	r.clock.Add(int64(wrongTime.Seconds()))
+	if n := atOnce(r.next(secret)); n != 1 {
+		t.Errorf("a code counts %d times after an hour", n)
 	}
 }

@@ -58,8 +58,11 @@ func (s mailingPages) begin() {
 	if !ok {
 		return
 	}
-	r, wrong := readRecipients(file)
-	if m.Wrong = wrong; wrong == "" {
+	var r recipients
+	if !v.x.Parse(func() { r, m.Wrong = readRecipients(file) }) {
+		panic(http.ErrAbortHandler) // nobody reads an answer
+	}
+	if m.Wrong == "" {
 		m.Wrong = r.wrongText(m.Text)
 	}
 	if len(m.From) > mostField {
@@ -125,7 +128,7 @@ func (s mailingPages) run(m *mailing, do func(*mailingPost)) {
 		messages: v.rooms().Messages, reader: &v.site.portal.reader, from: v.x.Source(),
 		now: func() time.Time { return time.Unix(0, v.rooms().Node.Clock.WallNow()) },
 		may: func() bool {
-			_, u := v.x.User(v.who.account, v.who.user)
+			_, u, _ := v.x.StillUser(v.who.account, v.who.user)
 			return u != nil && proofOf(u) == v.who.proof && scopes[u.Scope] >= send
 		},
 	}

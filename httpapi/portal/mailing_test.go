@@ -11,6 +11,9 @@ import (
 	"time"
 
 	"pmg/config"
+	"pmg/connector"
+	"pmg/gateway/request"
+	"pmg/protocols/httpsms/own"
 )
 
 // mail uploads a file of recipients with a text.
@@ -56,7 +59,7 @@ func TestMailing(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, accounts(", max_parts: 3"), "", "")
 	b := r.user("shop", config.SendScope)
-	const file = "Name;to\nAnn;+46700000001\nBob <b>;+46700000002\n\"Cyd; Dee\";+46700000003\n"
+	const file = "Name;to\nAnn;+46700000001\nBob <b>;+46700000002\n\"Cyd; Dee\";+46700000003"
 	const text = "Hello {name}!"
 	w := b.mail(file, text)
 	page := strings.TrimPrefix(w.header.Get("Location"), Base)
@@ -149,7 +152,9 @@ func TestMailingFaults(t *testing.T) {
 	r := newRig(t, accounts(", max_parts: 1"), "", "")
 	b := r.user("shop", config.SendScope)
 	for _, c := range []struct{ file, text, want string }{
-		{"", "a", "must have a line"}, {"to\n", "a", "must have a line"}, {"to\n+46700000001\n", "", "A text is needed"},
+		{"", "a", "must have a line"}, {"to\n", "a", "must have a line"},
+		{"to\n+46700000001\n\"+46700000002\n+46700000003\n", "a", "line 3: a closing quote"}, {"to\n+46700000001" + strings.Repeat(",", 64) + "\n", "a", "line 2: "},
+		{"to,name\n+46700000001,J\xf6rg\n", "a", "not in UTF-8"}, {"to,name\n+46700000001,A\x00nn\n", "a", "not in UTF-8"}, {"to\n+46700000001\n" + strings.Repeat("a", 70_000), "a", "line 3: "}, {"to\n+46700000001\n", "", "A text is needed"},
 		{"to\n+46700000001\n", "{name}", "no column for {name}"}, {"to\n+46700000001\n", strings.Repeat("a", 10_001), "10000 octets"},
 		{"to\n+46700000001\n", strings.Repeat("{to}", 33), "32 places"}, {"to,a\n+46700000001," + strings.Repeat("a", 1001) + "\n", "a", "Line 2 has a field"},
 		{"to\n" + strings.Repeat("+46700000001\n", 10_001), "a", "10000 recipients at most"},
@@ -161,9 +166,9 @@ func TestMailingFaults(t *testing.T) {
 	if w := b.mail("to\n"+strings.Repeat("+46700000001,"+strings.Repeat("a", 1000)+"\n", 2200), "a"); w.code != 413 {
 		t.Errorf("%d", w.code)
 	}
-	page := strings.TrimPrefix(b.mail("to,name\n+46700000001,Ann\nx1,Bob\n+46 70 000 00 01,Cyd\n+46700000004,"+strings.Repeat("a", 200)+"\n", "{name}").header.Get("Location"), Base)
+	page := strings.TrimPrefix(b.mail("to,name\n\n+46700000001,Ann\nx1,Bob\n+46 70 000 00 01,Cyd\n+46700000004,"+strings.Repeat("a", 200)+"\n", "{name}").header.Get("Location"), Base)
 	body := b.until(page, "Mend the file")
-	for _, want := range []string{"Line 3: ", "Line 4: ", "the number is that of line 2", "Line 5: ", "<dt>faults</dt><dd>3</dd>"} {
+	for _, want := range []string{"Line 4: ", "Line 5: ", "the number is that of line 3", "Line 6: ", "<dt>faults</dt><dd>3</dd>"} {
 		if !strings.Contains(body, want) {
 			t.Errorf("without %q: %s", want, body)
 		}
@@ -174,5 +179,100 @@ func TestMailingFaults(t *testing.T) {
 	b.has(page, "<dd>stopped</dd>")
 	if !r.SMSC.Idle() {
 		t.Error("something was sent")
+	}
+}
+
+// A mailing of an account with a rate sends all rows, none of which is refused because it comes too early.
+func TestMailingRate(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, accounts(", rate: 20"), "", "")
+	b := r.user("shop", config.SendScope)
+	file := "to\n"
+	for i := range 40 {
+		file += fmt.Sprintf("+467000%05d\n", i)
+	}
+	page := strings.TrimPrefix(b.mail(file, "hello").header.Get("Location"), Base)
+	b.until(page, "Send to 40 recipients")
+	b.post(page, "send", "1")
+	b.until(page, "<dd>ended</dd>")
+	b.has(page, "<dt>done</dt><dd>40</dd>", "<dt>accepted</dt><dd>40</dd>", "<dt>refused</dt><dd>0</dd>")
+}
+
+// Accounts whose mailings wait for their users keep nobody from sending: the one that has waited longest, for an hour, gives its place.
+// The same mailing comes again if some of its rows were refused.
+func TestMailingPlaces(t *testing.T) {
+	t.Parallel()
+	s := mailings{of: map[string]*mailing{}}
+	add := func(account string, state string) (*mailing, bool) {
+		m, _, ok := s.add(newMailing(account, "", "a", nil, recipients{}))
+		if ok {
+			m.State = state
+		}
+		return m, ok
+	}
+	first, _ := add("a0", checked)
+	second, _ := add("a1", checked)
+	for i := range mostRunning - 2 {
+		add(fmt.Sprint("b", i), sent)
+	}
+	if _, ok := add("late", checked); ok {
+		t.Error("there is a place more")
+	}
+	first.made, second.made = time.Now().Add(-2*waitTime), time.Now().Add(-3*waitTime)
+	if _, ok := add("late", ended); !ok || second.shown().State != stopped || first.shown().State != checked {
+		t.Errorf("%v, %s, %s", ok, first.shown().State, second.shown().State)
+	}
+	if _, isNew, _ := s.add(newMailing("late", "", "a", nil, recipients{})); isNew {
+		t.Error("what has ended comes again")
+	}
+	s.find("late", newMailing("late", "", "a", nil, recipients{}).ID).Refused = 1
+	if m, isNew, ok := s.add(newMailing("late", "", "a", nil, recipients{})); !isNew || !ok || m.shown().State != checking {
+		t.Error("the rows that were refused cannot be sent")
+	}
+}
+
+// full is a gateway that has no room, and calls asked each time.
+type full struct {
+	Messages
+	problem string
+	step    string
+	asked   func(n int)
+	n       int
+}
+
+// SubmitFrom implements Messages.
+func (f *full) SubmitFrom(context.Context, *connector.Source, *own.Message, string, []byte) (request.Result, *own.Problem) {
+	f.n++
+	f.asked(f.n)
+	return request.Result{Step: f.step}, own.NewProblem(f.problem, "")
+}
+
+// A row that finds no room is tried again until the mailing is stopped, or for ten minutes. What does not pass is refused once.
+func TestMailingWaits(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		problem, step, state string
+		asked                int
+	}{
+		{"queue-full", "", stopped, 1}, {"rate-limited", "rate", ended, 2}, {"rate-limited", "flood", ended, 1}, {"no-credit", "", ended, 1}, {"opted-out", "", ended, 1},
+	} {
+		rows, _ := readRecipients([]byte("to\n+46700000001"))
+		m := newMailing("shop", "", "a", nil, rows)
+		m.State = sent
+		ctx, stop := context.WithCancel(t.Context())
+		m.stop = stop
+		now := time.Now()
+		f := &full{problem: c.problem, step: c.step, asked: func(n int) {
+			if c.state == stopped {
+				m.end()
+			} else if n > 1 {
+				now = now.Add(rowTime)
+			}
+		}}
+		m.send(&mailingPost{messages: f, reader: &own.Reader{}, ctx: ctx, now: func() time.Time { return now }, may: func() bool { return true }})
+		if p := m.shown(); p.State != c.state || f.n != c.asked || (p.Refused == 1) != (c.state == ended) {
+			t.Errorf("%+v: asked %d times, %+v", c, f.n, p)
+		}
+		stop()
 	}
 }

@@ -6,12 +6,14 @@ import (
 	"encoding/hex"
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"pmg/connector"
+	"pmg/gateway/request"
 	"pmg/protocols/httpsms/own"
 	"pmg/sms"
 )
@@ -22,6 +24,8 @@ const (
 	mostRunning  = 10 // mailings of all accounts that are remembered and not ended
 	mostKept     = 2000
 	mailingTime  = 24 * time.Hour
+	rowTime      = 10 * time.Minute // for which a row is tried
+	waitTime     = time.Hour        // for which a mailing that was looked at keeps its place, if others need it
 	mostSamples  = 5
 )
 
@@ -105,12 +109,12 @@ func (m *mailing) enter(from, to string) bool {
 	if m.State != from {
 		return false
 	}
-	m.State, m.Done = to, 0
+	m.State = to
 	return true
 }
 
 // became counts the outcome of a row.
-func (m *mailing) became(i int, p *own.Problem) {
+func (m *mailing) became(line int, p *own.Problem) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.Done++
@@ -120,20 +124,23 @@ func (m *mailing) became(i int, p *own.Problem) {
 	}
 	m.Refused++
 	if len(m.Faults) < mostFaults {
-		m.Faults = append(m.Faults, fmt.Sprintf("Line %d: %s", i+2, strings.ReplaceAll(textOf(p), "\n", " ")))
+		m.Faults = append(m.Faults, fmt.Sprintf("Line %d: %s", line, strings.ReplaceAll(textOf(p), "\n", " ")))
 	}
 }
 
-// add adds a mailing, or returns the one that is the same. ok is false if another one of the account, or too many of others, have
-// not ended.
+// add adds a mailing, or returns the one that is the same, unless that was stopped, or has ended without all rows. ok is false if
+// another one of the account, or too many of others, have not ended.
 func (s *mailings) add(m *mailing) (same *mailing, isNew, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if one := s.of[m.key()]; one != nil && one.shown().State != stopped {
-		return one, false, true
+	if one := s.of[m.key()]; one != nil {
+		if p := one.shown(); p.State != stopped && (p.State != ended || p.Refused == 0) {
+			return one, false, true
+		}
 	}
 	var mine []*mailing
 	running := 0
+	var waits *mailing // the one that has waited longest for its user
 	for key, one := range s.of {
 		p := one.shown()
 		switch {
@@ -142,12 +149,18 @@ func (s *mailings) add(m *mailing) (same *mailing, isNew, ok bool) {
 		case one.account == m.account && !p.isOver():
 			return nil, false, false
 		case !p.isOver():
-			running++
+			if running++; !p.Runs() && (waits == nil || one.made.Before(waits.made)) {
+				waits = one
+			}
 		case one.account == m.account:
 			mine = append(mine, one)
 		}
 	}
-	if running >= mostRunning {
+	switch {
+	case running < mostRunning:
+	case waits != nil && time.Since(waits.made) > waitTime:
+		waits.end()
+	default:
 		return nil, false, false
 	}
 	slices.SortFunc(mine, func(a, b *mailing) int { return a.made.Compare(b.made) })
@@ -243,42 +256,72 @@ func (m *mailing) goesOn(state string, by *mailingPost) bool {
 // check finds what each message becomes and costs. It waits for the account's rate.
 func (m *mailing) check(by *mailingPost) {
 	again := m.recipients.repeated()
-	for i := range m.recipients.rows {
-		if !m.goesOn(checking, by) {
-			return
+	if m.each(checking, by, func(i int, read *own.Message, _ []byte) (request.Result, *own.Problem) {
+		if line, ok := again[i]; ok {
+			return request.Result{}, own.NewProblem("invalid-message", fmt.Sprintf("the number is that of line %d", line))
 		}
-		one := m.recipients.message(i, m.from, m.text)
-		_, read, p := one.read(by.reader, by.now())
-		if line, ok := again[i]; ok && p == nil {
-			p = own.NewProblem("invalid-message", fmt.Sprintf("the number is that of line %d", line))
-		}
+		r, _, p := by.messages.PreviewFrom(by.ctx, by.from, read)
 		if p == nil {
-			r, _, wrong := by.messages.PreviewFrom(by.ctx, by.from, read)
 			m.mu.Lock()
 			m.Parts, m.Price, m.Currency = m.Parts+r.Parts, m.Price+r.Quote.Price, r.Quote.Currency
 			m.mu.Unlock()
-			p = wrong
 		}
-		m.became(i, p)
+		return r, p
+	}) {
+		m.enter(checking, checked)
 	}
-	m.enter(checking, checked)
 }
 
 // send sends the messages. A row that was sent before, with the same key, is not sent again.
 func (m *mailing) send(by *mailingPost) {
 	m.mu.Lock()
-	m.Accepted, m.Refused, m.Faults = 0, 0, nil
+	m.Done, m.Accepted, m.Refused, m.Faults = 0, 0, 0, nil
 	m.mu.Unlock()
-	by.messages.SubmitMany(by.ctx, by.from, len(m.recipients.rows), func(i int) (*own.Message, string, []byte, bool) {
-		if !m.goesOn(sent, by) {
-			return nil, "", nil, false
+	if m.each(sent, by, func(i int, read *own.Message, body []byte) (request.Result, *own.Problem) {
+		return by.messages.SubmitFrom(by.ctx, by.from, read, fmt.Sprintf("m%s-%d", m.ID, i), body)
+	}) {
+		m.enter(sent, ended)
+	}
+}
+
+// each does something with each row, and counts what became of it. What the gateway cannot do for now is done again. each reports
+// false if the mailing does not go on.
+func (m *mailing) each(
+	state string, by *mailingPost, do func(i int, read *own.Message, body []byte) (request.Result, *own.Problem),
+) bool {
+	for i := range m.recipients.rows {
+		one, until := m.recipients.message(i, m.from, m.text), by.now().Add(rowTime)
+		for again := true; again; {
+			if !m.goesOn(state, by) {
+				return false
+			}
+			var r request.Result
+			body, read, p := one.read(by.reader, by.now())
+			if p == nil {
+				r, p = do(i, read, body)
+			}
+			if again = passes(r.Step, p) && by.now().Before(until); again {
+				by.wait(p.RetryAfter)
+			} else {
+				m.became(m.recipients.rows[i].Number, p)
+			}
 		}
-		one := m.recipients.message(i, m.from, m.text)
-		body, read, p := one.read(by.reader, by.now())
-		if p != nil {
-			m.became(i, p)
-		}
-		return read, fmt.Sprintf("m%s-%d", m.ID, i), body, p == nil
-	}, m.became)
-	m.enter(sent, ended)
+	}
+	return true
+}
+
+// passes reports whether a problem passes by itself: a rate that others use up, or a queue that is full. A limit of flood may
+// last for days.
+func passes(step string, p *own.Problem) bool {
+	return p != nil && p.RetryAfter > 0 && p.Status != http.StatusPaymentRequired && step != "flood"
+}
+
+// wait waits for some seconds, or until the mailing is stopped.
+func (by *mailingPost) wait(seconds int) {
+	t := time.NewTimer(time.Duration(seconds) * time.Second)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-by.ctx.Done():
+	}
 }

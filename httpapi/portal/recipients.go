@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"pmg/internal/sheet"
 	"pmg/sms/number"
@@ -28,28 +29,34 @@ var toNames = []string{"to", "number", "mobile", "phone", "msisdn", "recipient"}
 type recipients struct {
 	columns []string // names, in small letters
 	to      int      // column of the numbers
-	rows    [][]string
+	rows    []sheet.Line
 }
 
-// readRecipients reads a table, whose first line names the columns. wrong is the reason why it cannot be read.
+// readRecipients reads a table, whose first line names the columns. wrong is the reason why it cannot be read: a part of it is
+// nobody's mailing.
 func readRecipients(file []byte) (r recipients, wrong string) {
-	all := sheet.Sample(bytes.NewReader(file), "", mostRecipients+2)
+	if !utf8.Valid(file) || bytes.IndexByte(file, 0) >= 0 {
+		return r, "The file is not in UTF-8: save it as CSV UTF-8."
+	}
+	all, err := sheet.Sample(bytes.NewReader(file), "", mostRecipients+2)
 	switch {
+	case err != nil:
+		return r, "The file cannot be read: " + err.Error() + "."
 	case len(all) < 2:
 		return r, "The file must have a line with the names of its columns, and a line for each recipient."
 	case len(all)-1 > mostRecipients:
 		return r, fmt.Sprintf("The file may have %d recipients at most.", mostRecipients)
 	}
-	for _, name := range all[0] {
+	for _, name := range all[0].Fields {
 		r.columns = append(r.columns, strings.ToLower(strings.TrimSpace(name)))
 	}
 	if i := slices.IndexFunc(r.columns, func(name string) bool { return slices.Contains(toNames, name) }); i >= 0 {
 		r.to = i
 	}
 	r.rows = all[1:]
-	for i, row := range all {
-		if slices.ContainsFunc(row, func(cell string) bool { return len(cell) > mostCell }) {
-			return r, fmt.Sprintf("Line %d has a field of more than %d octets.", i+1, mostCell)
+	for _, row := range all {
+		if slices.ContainsFunc(row.Fields, func(cell string) bool { return len(cell) > mostCell }) {
+			return r, fmt.Sprintf("Line %d has a field of more than %d octets.", row.Number, mostCell)
 		}
 	}
 	return r, ""
@@ -84,7 +91,7 @@ func cell(row []string, column int) string {
 
 // message returns the message to the recipient of a row.
 func (r *recipients) message(i int, from, text string) sending {
-	row := r.rows[i]
+	row := r.rows[i].Fields
 	filled := placeholder.ReplaceAllStringFunc(text, func(place string) string {
 		return cell(row, slices.Index(r.columns, strings.ToLower(place[1:len(place)-1])))
 	})
@@ -95,11 +102,11 @@ func (r *recipients) message(i int, from, text string) sending {
 func (r *recipients) repeated() map[int]int {
 	first, again := map[string]int{}, map[int]int{}
 	for i, row := range r.rows {
-		key := number.Read(cell(row, r.to)).Key()
+		key := number.Read(cell(row.Fields, r.to)).Key()
 		if before, ok := first[key]; ok {
-			again[i] = before + 2
+			again[i] = before
 		} else {
-			first[key] = i
+			first[key] = row.Number
 		}
 	}
 	return again

@@ -84,10 +84,9 @@ type Messages interface {
 	List(x *server.Exchange, l *own.List) (page []own.Known, last uint64, p *own.Problem)
 	Preview(x *server.Exchange, m *own.Message) (request.Result, string, *own.Problem)
 	PreviewFrom(ctx context.Context, from *connector.Source, m *own.Message) (request.Result, string, *own.Problem)
-	SubmitMany(
-		ctx context.Context, from *connector.Source, n int,
-		item func(i int) (m *own.Message, key string, body []byte, ok bool), became func(i int, p *own.Problem),
-	)
+	SubmitFrom(
+		ctx context.Context, from *connector.Source, m *own.Message, key string, body []byte,
+	) (request.Result, *own.Problem)
 	Submit(x *server.Exchange, m *own.Message, key string, body []byte) (request.Result, *own.Problem)
 }
 

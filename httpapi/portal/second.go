@@ -100,11 +100,11 @@ func (s secondStep) proves(code string) bool {
 		if u == nil || u.TOTPSecret == "" {
 			return false
 		}
-		if v.site.portal.codes.use(v.who.owner(), u.TOTPSecret, code) {
-			return true
-		}
 		hash := token.Hash(code)
-		return v.isManaged() && isRecovery(u, hash) &&
+		if !isRecovery(u, hash) {
+			return v.site.portal.codes.use(v.who.owner(), u.TOTPSecret, code)
+		}
+		return v.isManaged() &&
 			v.edit("recovery", v.who.user, editor.UsingCode(v.who.account, v.who.user, hash)) == nil
 	})
 }

@@ -19,8 +19,11 @@ import (
 	"pmg/protocols/httpsms/own"
 )
 
-// mostReplayed is the number of events that a form queues again.
-const mostReplayed = 1000
+// Limits of the page.
+const (
+	mostReplayed = 1000 // events that a form queues again
+	mostURL      = 2000 // octets of a URL
+)
 
 // A webhooksModel is the model of the page of webhooks.
 type webhooksModel struct {
@@ -91,7 +94,9 @@ func (h hooks) setURL(m *webhooksModel, to string) {
 	if to != "" {
 		o = editor.Options{"webhook": to, "webhook_public": true}
 		_, err := httpcall.Allowed(a.CallbackURLs, true, to)
-		if err = cmp.Or(err, httpcall.CheckPrefix(to)); err != nil {
+		if len(to) > mostURL {
+			m.Wrong = fmt.Sprintf("The URL may have %d octets at most.", mostURL)
+		} else if err = cmp.Or(err, httpcall.CheckPrefix(to)); err != nil {
 			m.Wrong = "The URL " + err.Error() + "."
 		} else if strings.Contains(to, "${") { // the configuration would look for a variable
 			m.Wrong = `The URL must not have "${".`

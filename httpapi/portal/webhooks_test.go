@@ -42,6 +42,7 @@ func TestWebhookChanges(t *testing.T) {
 	}{
 		{"http://127.0.0.1:8080/", 422}, {"http://10.1.2.3/", 422}, {"http://[::1]/", 422}, {"http://169.254.169.254/latest", 422}, {"ftp://shop.example/", 422},
 		{"x", 422}, {"https://shop.example:22/", 422}, {"https://shop.example/${ENV:HOME}", 422}, {"https://shop.example/sms?token=s", 422},
+		{"https://shop.example/" + strings.Repeat("a", mostURL), 422},
 		{"http://192.0.2.2/sms", 303}, {"https://shop.example/sms", 303},
 	} {
 		w := b.post("webhooks", "do", "url", "url", c.to)

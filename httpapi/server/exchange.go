@@ -130,12 +130,20 @@ func (x *Exchange) ProveUser(account, user string, isRight func() bool) bool {
 
 // User returns the account and the user of a name, if the account may still submit; nil if it may not.
 func (x *Exchange) User(name, user string) (*account.Account, *config.AccountUser) {
-	certificate, ok := x.Certificate()
-	if !ok {
+	a, u, trusted := x.StillUser(name, user)
+	if !trusted {
 		x.CloseBehind()
-		return nil, nil
 	}
-	return x.rooms.Logins.StillUser(x.Connector, x.Conn.Remote, certificate, name, user)
+	return a, u
+}
+
+// StillUser is User for work that outlasts its request. trusted is false if the certificate of the client is not accepted now.
+func (x *Exchange) StillUser(name, user string) (a *account.Account, u *config.AccountUser, trusted bool) {
+	certificate, ok := x.Certificate()
+	if ok {
+		a, u = x.rooms.Logins.StillUser(x.Connector, x.Conn.Remote, certificate, name, user)
+	}
+	return a, u, ok
 }
 
 // Enter assigns the request to an account that User has returned. It reports false if a plugin refuses the account.

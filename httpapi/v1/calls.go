@@ -121,31 +121,17 @@ func (a *API) PreviewFrom(
 // Submit submits a message. A repeated message with the same key and body is not sent again; "" is no key.
 func (a *API) Submit(x *server.Exchange, m *own.Message, key string, body []byte) (request.Result, *own.Problem) {
 	x.Trace(&m.Order)
+	return a.SubmitFrom(x.Request.Context(), x.Source(), m, key, body)
+}
+
+// SubmitFrom is Submit for a source whose request may have ended.
+func (a *API) SubmitFrom(
+	ctx context.Context, from *connector.Source, m *own.Message, key string, body []byte,
+) (request.Result, *own.Problem) {
 	item := itemOf(m)
 	if item.Key = key; key != "" {
 		item.Payload = sha256.Sum256(body)
 	}
-	r := a.rooms.Submitter.Submit(x.Request.Context(), x.Source(), []request.Item{item})[0]
+	r := a.rooms.Submitter.Submit(ctx, from, []request.Item{item})[0]
 	return r, refusal(&r)
-}
-
-// SubmitMany submits messages of a source, one by one, after the request that has asked for them has ended. A message that item
-// does not return is not submitted, and one that was submitted with its key before is not sent again.
-func (a *API) SubmitMany(
-	ctx context.Context, from *connector.Source, n int, item func(i int) (m *own.Message, key string, body []byte, ok bool),
-	became func(i int, p *own.Problem),
-) {
-	a.rooms.Submitter.SubmitAll(ctx, from, request.Work{
-		N: n,
-		Item: func(i int) (request.Item, bool) {
-			m, key, body, ok := item(i)
-			if !ok {
-				return request.Item{}, false
-			}
-			one := itemOf(m)
-			one.Key, one.Payload = key, sha256.Sum256(body)
-			return one, true
-		},
-		Became: func(i int, r request.Result) { became(i, refusal(&r)) },
-	})
 }

@@ -112,6 +112,23 @@ func TestNames(t *testing.T) {
 	f("127.0.0.1", Target{Trusted: true}, "")
 }
 
+// However the address of this machine is written, a client's URL does not lead to it.
+func TestSpellings(t *testing.T) {
+	t.Parallel()
+	var inner atomic.Int32
+	port := at(t, "127.0.0.1:0", &inner)
+	c := newCaller(t, Options{resolver: names(t, "127.0.0.1")})
+	for host := range strings.FieldsSeq(`localhost LOCALHOST localhost. 127.0.0.1 127.0.0.1. 127.1 0x7f.1 0x7f000001 2130706433 017700000001 0 0.0.0.0 [::] [::1]
+		[::ffff:127.0.0.1] [::ffff:7f00:1] [0:0:0:0:0:ffff:7f00:1] [64:ff9b::7f00:1] [2002:7f00:1::] [fe80::1%25lo] 127.0.0.1%2f 127。0。0。1 ①②⑦.0.0.1`) {
+		if o := c.Do(t.Context(), post("http://"+host+":"+port+"/"), Target{}); o.Err == "" {
+			t.Errorf("%s: %+v", host, o)
+		}
+	}
+	if n := inner.Load(); n != 0 {
+		t.Errorf("%d calls have reached 127.0.0.1", n)
+	}
+}
+
 // A connection to a trusted URL is not for a client that names the same URL.
 func TestClasses(t *testing.T) {
 	t.Parallel()
