@@ -140,7 +140,7 @@ func (p *Player) receive(until time.Time) error {
 	a, err := d.Receive(until)
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		a, err = d.Session.Tick(time.Now().UnixNano(), d.PDU, true), nil
-	} else if err == nil && d.PDU.IsAnswer() {
+	} else if err == nil && a.Kind != protocols.Send && d.PDU.IsAnswer() { // with Send it is our own answer
 		p.answered(d.PDU)
 	}
 	switch {

@@ -16,6 +16,9 @@ import (
 	"pmg/protocols/smpp"
 )
 
+// enquiry stands for an enquire_link in place of an answer.
+const enquiry = "?"
+
 // serve takes a login, and answers submits in groups, whose statuses are the octets of an answer; an empty answer ends the session.
 // Submits without an answer stay unanswered.
 func serve(t *testing.T, answers ...string) (address string) {
@@ -48,6 +51,9 @@ func serve(t *testing.T, answers ...string) (address string) {
 				}
 				_, _ = c.Write(append(b, 0))
 			}
+			if id>>31 != 0 {
+				continue
+			}
 			if id != 4 {
 				answer(id, 0, sequence)
 				continue
@@ -57,6 +63,15 @@ func serve(t *testing.T, answers ...string) (address string) {
 			}
 			if answers[0] == "" {
 				return
+			}
+			if answers[0] == enquiry { // a request of the peer's own with the number of a submit
+				b := binary.BigEndian.AppendUint32(nil, 16)
+				for _, n := range []uint32{0x15, 0, sequence} {
+					b = binary.BigEndian.AppendUint32(b, n)
+				}
+				_, _ = c.Write(b)
+				waiting, answers = nil, answers[1:]
+				continue
 			}
 			for i, status := range []byte(answers[0]) {
 				answer(id, uint32(status), waiting[i])
@@ -108,6 +123,7 @@ func TestPlayer(t *testing.T) {
 		{[]string{"\x00", "\x58", "\x00", "\x58", "\x0b", "\x00"}, 1, "3 accepted, 3 refused, 0 not answered,ESME_RTHROTTLED: 2,ESME_RINVDSTADR: 1,3 of 6 submits were not accepted"},
 		{[]string{"\x00\x00"}, 6, "2 accepted, 0 refused, 4 not answered,4 of 6 submits"},
 		{[]string{"\x00\x00", ""}, 2, "2 accepted"},
+		{[]string{enquiry, "\x00\x00\x00\x00\x00"}, 6, "5 accepted, 0 refused, 1 not answered"},
 	} {
 		out, err := play(t, serve(t, c.answers...), c.window)
 		if all := fmt.Sprint(out, err); (err == nil) != strings.HasPrefix(c.words, "6 accepted") {
