@@ -82,11 +82,10 @@ func serve(t *testing.T, answers ...string) (address string) {
 	return l.Addr().String()
 }
 
-// play plays six submits.
-func play(t *testing.T, address string, window int) (string, error) {
+// login returns a player that has logged in.
+func login(t *testing.T, address string, window int) *Player {
 	t.Helper()
 	driver := smpp.New(smpp.Options{})
-	var out bytes.Buffer
 	p, err := New(t.Context(), io.Discard, &Options{
 		Address: dialogue.Address{HostPort: address, Timeout: 300 * time.Millisecond}, Driver: driver, Window: window,
 		Login:   protocols.SessionOptions{Role: protocols.Client, SystemID: "a", Password: "b"},
@@ -95,19 +94,53 @@ func play(t *testing.T, address string, window int) (string, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return p
+}
+
+// submit returns the line of a submit.
+func submit(t *testing.T, i int) *pdulog.Entry {
+	t.Helper()
+	line := fmt.Sprintf("2026-11-20T19:05:2%d.000000Z clients/3 < submit_sm seq=%d destination_addr=46700000001 short_message=\"a\"", i, i+1)
+	e, err := pdulog.Parse([]byte(line))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &e
+}
+
+// play plays six submits.
+func play(t *testing.T, address string, window int) (string, error) {
+	t.Helper()
+	var out bytes.Buffer
+	p := login(t, address, window)
 	for i := range 6 {
-		line := fmt.Sprintf("2026-11-20T19:05:2%d.000000Z clients/3 < submit_sm seq=%d destination_addr=46700000001 short_message=\"a\"", i, i+1)
-		e, err := pdulog.Parse([]byte(line))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := p.Play(&e); err != nil {
+		if err := p.Play(submit(t, i)); err != nil {
 			err = p.End(&out, err)
 			return out.String(), err
 		}
 	}
-	err = p.End(&out, nil)
+	err := p.End(&out, nil)
 	return out.String(), err
+}
+
+// Answers that come while the next line is searched for, which may take long, have come in time.
+func TestPause(t *testing.T) {
+	t.Parallel()
+	p := login(t, serve(t, "\x00", "\x00"), 1)
+	if err := p.Play(submit(t, 0)); err != nil {
+		t.Fatal(err)
+	}
+	for sequence, at := range p.open {
+		p.open[sequence] = at.Add(-time.Minute)
+	}
+	p.left = p.left.Add(-time.Minute)
+	if err := p.Play(submit(t, 1)); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if err := p.End(&out, nil); err != nil {
+		t.Errorf("%v: %s", err, &out)
+	}
 }
 
 // Submits wait for room in the window, refusals are counted by their statuses, and submits that are not answered in time, or whose
