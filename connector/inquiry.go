@@ -54,7 +54,7 @@ func (a *asking) next(l *Lane, now int64) *Slot {
 	a.end(l, now)
 	front := l.Window.slots.Front()
 	if len(a.waiting) == 0 || front == nil || front.Outlet == nil ||
-		a.underWay >= max(1, l.Window.Online()*l.Config().MostRequests()/inquiryShare) {
+		a.underWay >= max(1, l.Window.allowed()/inquiryShare) {
 		return nil
 	}
 	q := a.waiting[0]

@@ -151,7 +151,7 @@ func (l *Lane) nextMessage(now, wait int64) *Slot {
 			return nil
 		}
 		if front.Outlet == nil {
-			if l.Window.dialing*l.Config().MostRequests() >= l.Queues.due() {
+			if l.Window.dialing*firstSize(l.Config()) >= l.Queues.due() {
 				return nil // the instances being connected will have enough slots for the waiting messages
 			}
 			l.Window.dialing++

@@ -106,6 +106,14 @@ type sizing struct {
 	surplus int                // slots under way that are dropped when they are put back, because fewer are allowed now
 }
 
+// firstSize returns how many requests of a new session may be under way.
+func firstSize(cfg *config.Connector) int {
+	if cfg.Window == config.Auto {
+		return min(cfg.MostRequests(), autowindow.First)
+	}
+	return int(cfg.Window)
+}
+
 // Allowed returns how many requests may be under way now. It is safe for concurrent use.
 func (o *Outlet) Allowed() int {
 	if n := o.size.allowed.Load(); n != 0 {

@@ -141,10 +141,10 @@ func (s *Slots) Put(slot *Slot) {
 // Freeze withholds a slot whose request was not answered in time until Thaw is called. So a peer
 // that does not answer gets no more requests than its window. The last slot of the window is not
 // frozen. Otherwise a peer that has lost a whole window of requests would never get another request
-// to answer.
+// to answer. For the same reason surplus slots are dropped, and not frozen.
 func (s *Slots) Freeze(slot *Slot) {
 	o := slot.Outlet
-	if o.takesMore() && len(o.frozen)+1 == len(o.slots)+o.unused {
+	if o.takesMore() && (o.size.surplus > 0 || len(o.frozen)+1 == len(o.slots)+o.unused) {
 		s.Put(slot)
 		return
 	}
@@ -201,6 +201,7 @@ func (s *Slots) Release(o *Outlet) {
 }
 
 // Resize allows so many requests under way. It reports false, and does nothing, while the session is reserved for suspects.
+// No slot of the session may be frozen.
 func (s *Slots) Resize(o *Outlet, size int) bool {
 	have := len(o.slots) - o.size.surplus + o.unused
 	if o.reserved || !o.takesMore() {

@@ -257,6 +257,8 @@ func TestSlotsResize(t *testing.T) {
 			switch random.IntN(6) {
 			case 0:
 				size = 1 + random.IntN(12)
+				s.Thaw(&l.Outlet) // the size changes after an answer
+				frozen = nil
 				if !s.Resize(&l.Outlet, size) {
 					t.Fatalf("seed %d: not resized", seed)
 				}
@@ -294,6 +296,10 @@ func TestSlotsResize(t *testing.T) {
 			}
 			if full := l.isFull(); full != (len(under)+len(frozen) >= size) {
 				t.Fatalf("seed %d: full %t with %d under way and %d frozen of %d", seed, full, len(under), len(frozen), size)
+			}
+			isFree := func(slot *Slot) bool { return slot.next != nil }
+			if len(under) == 0 && !slices.ContainsFunc(l.slots, isFree) {
+				t.Fatalf("seed %d: no request can be sent, with %d frozen of %d", seed, len(frozen), size)
 			}
 		}
 		for _, slot := range under {

@@ -3,6 +3,7 @@ package connector
 import (
 	"sync/atomic"
 
+	"pmg/config"
 	"pmg/sms"
 )
 
@@ -186,16 +187,32 @@ func (w *Window) putBack(slot *Slot, code sms.Code) (alone bool) {
 // adapt learns from an answer how many requests of an outlet may be under way. full is true if all that were allowed were.
 func (w *Window) adapt(o *Outlet, a sms.Answer, sent int64, full bool) {
 	switch {
-	case a.Code == sms.Lost || a.Code == sms.Timeout || sent == 0:
+	case sent == 0:
 		return
 	case a.Code == sms.Throttled:
 		o.size.auto.Refused(a.At, a.At-sent)
-	default:
+	case a.Code.Failure() == sms.Permanent: // accepted, or refused for good
 		o.size.auto.Accepted(a.At, a.At-sent, full)
+	default:
+		return // nothing was done about the message, and a quick answer of that kind is no success
 	}
 	if size := o.size.auto.Size(); int64(size) != o.size.allowed.Load() && w.slots.Resize(o, size) {
 		o.size.allowed.Store(int64(size))
 	}
+}
+
+// allowed returns how many requests may be under way.
+func (w *Window) allowed() int {
+	if cfg := w.lane.Config(); cfg.Window != config.Auto {
+		return w.Online() * int(cfg.Window)
+	}
+	n := 0
+	w.lane.Home().Links(func(link *Link) {
+		if link.slots != nil {
+			n += link.Allowed()
+		}
+	})
+	return n
 }
 
 // EachUnderWay calls f for every message of an out connector's lane that was sent and is not

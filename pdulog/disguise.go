@@ -2,7 +2,9 @@ package pdulog
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"pmg/internal/logtext"
@@ -12,11 +14,14 @@ import (
 
 // AppendDisguised appends the PDU of a line in the form of Entry.PDU, with a text of the same length whose letters and digits are
 // replaced (smstext.Mask), and zeros in place of other octets that people who may not see texts do not see. Lengths, headers and
-// all other fields stay.
+// all other fields stay. Errors have no texts either.
 func (d *Decoder) AppendDisguised(b []byte, e *Entry) ([]byte, error) {
 	p, err := d.parse(e)
-	if err != nil {
-		return b, fmt.Errorf("pdu log line %q: %w", e.Line, err)
+	switch {
+	case errors.Is(err, protocols.ErrHidden):
+		return b, unmasked(e, protocols.ErrHidden)
+	case err != nil:
+		return b, unmasked(e, errUnreadable)
 	}
 	t, _ := p.Text()
 	text := smstext.Mask(t.Alphabet, t.Header, t.Octets)
@@ -28,7 +33,7 @@ func (d *Decoder) AppendDisguised(b []byte, e *Entry) ([]byte, error) {
 			b = append(b, ' ')
 		}
 		if string(field) == "malformed" {
-			return b, fmt.Errorf("pdu log line %q is not a PDU whose text could be found: %w", e.Line, protocols.ErrHidden)
+			return b, unmasked(e, protocols.ErrHidden)
 		}
 		name, value, hasValue := bytes.Cut(field, []byte{'='})
 		var isHidden bool
@@ -40,6 +45,15 @@ func (d *Decoder) AppendDisguised(b []byte, e *Entry) ([]byte, error) {
 		b = appendDisguisedValue(b, value, string(name) == t.Field, text)
 	}
 	return b, nil
+}
+
+// errUnreadable stands for errors that show parts of a line.
+var errUnreadable = errors.New("it cannot be read")
+
+// unmasked returns the error that the text of a line cannot be masked. It shows the line up to its command.
+func unmasked(e *Entry, reason error) error {
+	head := append(slices.Clone(beforePDU(e.Line)), e.Command...)
+	return fmt.Errorf("pdu log line %q: its text cannot be masked: %w", head, reason)
 }
 
 // hides reports whether the next field of a name shows only its length, and returns the fields behind it.

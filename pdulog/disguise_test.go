@@ -50,4 +50,9 @@ func TestDisguised(t *testing.T) {
 			t.Errorf("%s: %s, %v", pdu, got, err)
 		}
 	}
+	for _, pdu := range []string{`submit_sm seq=7 short_message="secret" what=1`, `op51 seq=7 AMsg="secret" OAdC=1`, `submit_sm seq=7 malformed hex=00ff error="secret"`} {
+		if _, err := d.AppendDisguised(nil, mustParse(t, lineHead+pdu)); err == nil || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%s: %v", pdu, err) // the error is shown beside what has no texts
+		}
+	}
 }

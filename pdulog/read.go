@@ -180,7 +180,7 @@ func (m *merge) drain(ctx context.Context, visit func(*Entry) error) error {
 		var first *source
 		for _, s := range m.sources {
 			if !s.ready {
-				if err := m.fill(s); err != nil {
+				if err := m.fill(ctx, s); err != nil {
 					return err
 				}
 			}
@@ -199,9 +199,12 @@ func (m *merge) drain(ctx context.Context, visit func(*Entry) error) error {
 	return ctx.Err()
 }
 
-// fill reads a source up to its next matching line, if there is one.
-func (m *merge) fill(s *source) error {
+// fill reads a source up to its next matching line, if there is one. A log may have many lines before it.
+func (m *merge) fill(ctx context.Context, s *source) error {
 	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		line, err := s.next()
 		if err == io.EOF {
 			return nil

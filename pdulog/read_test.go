@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -302,5 +303,23 @@ func TestReadLongLineAndGarbage(t *testing.T) {
 	})
 	if err != nil || skipped != 1 || sizes != "0 0 " {
 		t.Errorf("skipped %d, error %v, sizes %q", skipped, err, sizes)
+	}
+}
+
+// An interrupt does not wait for the end of a log none of whose lines is wanted.
+func TestReadEndsBetweenMatches(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	mustWrite(t, filepath.Join(dir, "clients.log"), strings.Repeat("2026-11-20T19:05:22.469303Z clients/3 < enquire_link seq=1\n", 1000))
+	live, cancel := context.WithCancel(t.Context())
+	looks := 0
+	ctx := &busyLog{live, func() {
+		if looks++; looks == 10 {
+			cancel()
+		}
+	}, 1 << 20}
+	_, err := Read(ctx, dir, Query{Filter: Filter{Commands: []string{"submit_sm"}}}, func(*Entry) error { return nil })
+	if !errors.Is(err, context.Canceled) || looks > 20 {
+		t.Errorf("%v after %d looks", err, looks)
 	}
 }

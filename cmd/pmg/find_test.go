@@ -48,6 +48,7 @@ func TestConfigurationIsFound(t *testing.T) {
 // The page Help finds commands, options and sections of documents, and not more of a kind than can be read.
 func TestFindHelp(t *testing.T) {
 	t.Parallel()
+	findHelp := newHelpFinder()
 	subjects := map[string]int{}
 	for _, f := range findHelp("Receipts ") {
 		if subjects[f.Subject]++; f.Name == "" {
@@ -64,5 +65,14 @@ func TestFindHelp(t *testing.T) {
 		if all := findHelp(word); len(all) > 0 {
 			t.Errorf("%q: %.300v", word, all)
 		}
+	}
+}
+
+// Operators may look for many words: the documents are read and split once.
+func TestFindHelpCost(t *testing.T) {
+	find := newHelpFinder()
+	find("receipts")
+	if n := testing.AllocsPerRun(5, func() { find("the") }); n > 100 {
+		t.Errorf("%v allocations", n)
 	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"strings"
+	"sync"
 
 	"pmg/admin/web"
 	"pmg/cmd/pmg/help"
@@ -28,14 +29,19 @@ func documented() help.Subject {
 	return s
 }
 
-// findHelp returns what the page Help shows of a word.
-func findHelp(word string) (all []web.Found) {
-	for _, s := range help.Find(word, append([]help.Subject{help.Commands(newRootCommand())}, findable()...)) {
-		for _, e := range s.Entries {
-			all = append(all, web.Found{Subject: s.Title, Name: e.Name, Text: e.Text, Whole: e.Also})
+// newHelpFinder returns the function that finds what the page Help shows of a word. The documents are read by its first call.
+func newHelpFinder() func(word string) []web.Found {
+	index := sync.OnceValue(func() *help.Index {
+		return help.NewIndex(append([]help.Subject{help.Commands(newRootCommand())}, findable()...))
+	})
+	return func(word string) (all []web.Found) {
+		for _, s := range index().Find(word) {
+			for _, e := range s.Entries {
+				all = append(all, web.Found{Subject: s.Title, Name: e.Name, Text: e.Text, Whole: e.Also})
+			}
 		}
+		return all
 	}
-	return all
 }
 
 // findable returns what pmg help finds by a word besides commands.

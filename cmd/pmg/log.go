@@ -281,7 +281,7 @@ func (p *logPrinter) captured(e *pdulog.Entry) error {
 			p.omit(err)
 			return nil
 		}
-		shown.PDU = p.capture.masked
+		shown.PDU, shown.Line = p.capture.masked, p.capture.masked // an error shows the line
 	}
 	if p.buf, err = p.decoder.AppendOctets(p.buf[:0], &shown); err != nil {
 		p.omit(err)

@@ -131,11 +131,15 @@ func (r *replayFlags) run(cmd *cobra.Command) error {
 	}
 	protocols := newLogProtocols()
 	r.commands = submits[r.protocol]
-	q, err := r.query(protocols, time.Now(), false)
+	now := time.Now()
+	q, err := r.query(protocols, now, false)
 	if err != nil {
 		return err
 	}
 	q.Last = 0
+	if u := &q.Filter.Until; u.IsZero() || u.After(now) {
+		*u = now // a gateway that replays its own log would otherwise have no end
+	}
 	if r.dir == "" {
 		if r.dir, err = logDirectory(r.config, cmd.Flags().Changed("config")); err != nil {
 			return err

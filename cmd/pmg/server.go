@@ -77,7 +77,7 @@ func startServerOn(cfg *config.Config, log zerolog.Logger, opened stages.Listene
 		cfg, g, s.engine, version, admin.Parts{
 			Reload: s.askReload, Known: m.Report(), Routes: manage.Routes(s.askEdit),
 			Pages: web.Tools{
-				Find:    findHelp,
+				Find:    newHelpFinder(),
 				Explain: s.explain, Pending: s.pending, Edit: s.askEdit, WhatIf: s.whatIf, Cluster: m.Report(),
 			}.Handler,
 		}, opened[member.AdminSocket]...,

@@ -68,11 +68,11 @@ func maskOctets(c charset.Charset, b []byte) {
 		text, ok := c.Decode(nil, b[i:i+1])
 		r, _ := utf8.DecodeRune(text)
 		switch {
-		case !ok || unicode.IsLetter(r) && !unicode.IsUpper(r):
+		case !ok || unicode.IsLetter(r) && !unicode.IsUpper(r) || unicode.IsMark(r):
 			b[i] = 'x'
 		case unicode.IsUpper(r):
 			b[i] = 'X'
-		case unicode.IsDigit(r):
+		case unicode.IsNumber(r):
 			b[i] = '0'
 		}
 	}
@@ -114,7 +114,7 @@ func maskUTF8(b []byte) {
 func standIn(r rune) rune {
 	isUpper, isLatin := unicode.IsUpper(r), r < 0x250
 	switch {
-	case unicode.IsDigit(r):
+	case unicode.IsNumber(r): // ² and ① are digits, too
 		return '0'
 	case unicode.IsMark(r):
 		return '\u0301'

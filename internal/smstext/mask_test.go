@@ -28,6 +28,10 @@ func TestMask(t *testing.T) {
 		{sms.UCS2, true, header + "\x06\x28", header + "\x5b\x57"},
 		{sms.DefaultUTF8, false, "aB1 é中🎉\xff", "xX0 ж字😀x"},
 		{sms.DefaultPacked, true, header + packed("Hello 12"), header + packed("Xxxxx 00")},
+		{sms.UCS2, false, "\x24\x60\x00\xb2\x21\x63\xff\x14\x09\x15\x09\x3f", "\x000\x000\x000\x000\x5b\x57\x03\x01"}, // ①²Ⅳ４कि
+		{sms.Latin1, false, "a\xb2\xbd", "x00"},
+		{sms.DefaultUTF8, false, "²①", "ж字"},
+		{sms.Default, true, "\x03\x25\x01\x06\x15\x51", "\x03\x25\x01\x06xx"}, // Hindi: a letter, and its vowel sign
 		{sms.Binary, false, "secret\x00\xff", "\x00\x00\x00\x00\x00\x00\x00\x00"},
 		{sms.Binary, true, header + "secret", header + "\x00\x00\x00\x00\x00\x00"},
 	} {

@@ -21,8 +21,11 @@ var static embed.FS
 const policy = "default-src 'none'; style-src 'self'; frame-src 'self'; form-action 'self'; frame-ancestors 'self'; " +
 	"base-uri 'none'"
 
-// mostText is the maximum length of a reply in octets.
-const mostText = 4096
+// Limits of a reply in octets.
+const (
+	mostText    = 4096
+	mostAddress = 20 // of each number
+)
 
 // A Gateway is the gateway behind the mobiles.
 type Gateway interface {
@@ -100,8 +103,12 @@ func replying(p *Phones, g Gateway) http.HandlerFunc {
 		r.Body = http.MaxBytesReader(w, r.Body, 4*mostText)
 		number, to, text := strings.TrimSpace(r.FormValue("number")), strings.TrimSpace(r.FormValue("to")), r.FormValue("text")
 		client := r.FormValue("client")
-		if number == "" || to == "" || text == "" || len(text) > mostText || !slices.Contains(g.Clients(), client) {
+		switch {
+		case number == "" || to == "" || text == "" || !slices.Contains(g.Clients(), client):
 			http.Error(w, "number, to, client and text must be given", http.StatusBadRequest)
+			return
+		case len(number) > mostAddress || len(to) > mostAddress || len(text) > mostText:
+			http.Error(w, "number, to or text is too long", http.StatusBadRequest)
 			return
 		}
 		p.reply(client, number, to, text, g.Send(client, number, to, text))

@@ -84,6 +84,14 @@ func TestPhones(t *testing.T) {
 	if r, err := http.PostForm(s.URL+"/reply", url.Values{"number": {"1"}, "to": {"1234"}, "client": {"other"}, "text": {"hi"}}); err != nil || r.StatusCode != 400 {
 		t.Error(r, err)
 	}
+	for _, form := range []url.Values{
+		{"number": {strings.Repeat("1", 21)}, "to": {"1234"}, "client": {"smpp"}, "text": {"hi"}},
+		{"number": {"46700000001"}, "to": {strings.Repeat("1", 21)}, "client": {"smpp"}, "text": {"hi"}},
+	} {
+		if r, err := http.PostForm(s.URL+"/reply", form); err != nil || r.StatusCode != 400 {
+			t.Errorf("a number that is too long: %v, %v", r, err)
+		}
+	}
 	for name, change := range map[string]func(*http.Request){
 		"another host": func(r *http.Request) { r.Host = "evil.example" },
 		"another site": func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "cross-site") },

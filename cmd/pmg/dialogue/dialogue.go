@@ -33,9 +33,6 @@ func New(conn net.Conn, driver protocols.SessionDriver, o protocols.SessionOptio
 // ErrClosed means that the SMSC has closed the connection.
 var ErrClosed = errors.New("the SMSC closed the connection")
 
-// maxOctets limits the octets of an incomplete PDU.
-const maxOctets = 1 << 20
-
 // Write sends d.PDU.
 func (d *Dialogue) Write() error { return d.WriteOctets(d.PDU.AppendWire(nil)) }
 
@@ -131,6 +128,7 @@ func (d *Dialogue) Receive(until time.Time) (a protocols.Action, err error) {
 	return a, nil
 }
 
+// read reads a PDU. Its octets are limited by Frame.
 func (d *Dialogue) read(until time.Time) error {
 	_ = d.conn.SetReadDeadline(until)
 	for {
@@ -161,8 +159,6 @@ func (d *Dialogue) read(until time.Time) error {
 			return ErrClosed
 		case err != nil:
 			return err
-		case len(d.in) > maxOctets:
-			return errors.New("the SMSC sends a PDU of more than 1 MiB")
 		}
 	}
 }

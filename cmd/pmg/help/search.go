@@ -1,7 +1,6 @@
 package help
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -51,19 +50,68 @@ func AddSearch(root *cobra.Command, subjects func() []Subject) {
 	}
 }
 
+// An Index finds entries by words. The words of the entries are split only once.
+type Index struct {
+	subjects []Subject
+	keys     [][]key // by subject
+}
+
+// A key is what a word is compared with.
+type key struct {
+	name string // in small letters
+	last string // the last word of the name
+	text string // the words of the texts with one blank around each
+}
+
+// NewIndex returns the index of subjects. It is safe for concurrent use.
+func NewIndex(subjects []Subject) *Index {
+	x := &Index{subjects: subjects}
+	for _, s := range subjects {
+		keys := make([]key, len(s.Entries))
+		for i, e := range s.Entries {
+			keys[i].name, keys[i].text = strings.ToLower(e.Name), spaced(e.Text+" "+e.Also)
+			if all := words(e.Name); len(all) > 0 {
+				keys[i].last = all[len(all)-1]
+			}
+		}
+		x.keys = append(x.keys, keys)
+	}
+	return x
+}
+
 // Find returns what has a word in its name or text, by subject: what has it in its name first, and not more than is shown of a
 // subject.
-func Find(word string, subjects []Subject) (found []Subject) {
+func (x *Index) Find(word string) (found []Subject) {
 	word = strings.ToLower(strings.TrimSpace(word))
 	if len(words(word)) == 0 {
 		return nil
 	}
-	for _, s := range subjects {
-		if all := s.find(word); len(all) > 0 {
+	for i, s := range x.subjects {
+		if all := x.find(i, word); len(all) > 0 {
 			found = append(found, Subject{s.Title, s.More, all[:min(len(all), most)]})
 		}
 	}
 	return found
+}
+
+// find returns the entries of a subject that have a word: those with the word as their last name first, then in their name, and
+// in their text.
+func (x *Index) find(subject int, word string) (found []Entry) {
+	var ranked [4][]Entry
+	spacedWord := spaced(word)
+	for i, e := range x.subjects[subject].Entries {
+		rank := 0
+		switch k := &x.keys[subject][i]; {
+		case k.last == word:
+			rank = 3
+		case strings.Contains(k.name, word):
+			rank = 2
+		case strings.Contains(k.text, spacedWord):
+			rank = 1
+		}
+		ranked[rank] = append(ranked[rank], e)
+	}
+	return slices.Concat(ranked[3], ranked[2], ranked[1])
 }
 
 // Commands returns the commands of a program, with their flags.
@@ -89,8 +137,9 @@ func Commands(root *cobra.Command) Subject {
 func search(w io.Writer, word string, subjects []Subject) error {
 	var names []string
 	isFound := false
-	for _, s := range subjects {
-		found := s.find(word)
+	x := NewIndex(subjects)
+	for i, s := range subjects {
+		found := x.find(i, word)
 		for _, e := range s.Entries {
 			names = append(names, words(e.Name)...)
 		}
@@ -115,29 +164,6 @@ func search(w io.Writer, word string, subjects []Subject) error {
 		err = fmt.Errorf("%w; did you mean %q?", err, near)
 	}
 	return err
-}
-
-// find returns the entries that have a word: those with the word as their last name first, then in their name, and in their text.
-func (s Subject) find(word string) (found []Entry) {
-	rank := func(e Entry) int {
-		name := strings.ToLower(e.Name)
-		switch all := words(name); {
-		case len(all) > 0 && all[len(all)-1] == word:
-			return 3
-		case strings.Contains(name, word):
-			return 2
-		case strings.Contains(spaced(e.Text+" "+e.Also), " "+strings.Join(words(word), " ")+" "):
-			return 1
-		}
-		return 0
-	}
-	for _, e := range s.Entries {
-		if rank(e) > 0 {
-			found = append(found, e)
-		}
-	}
-	slices.SortStableFunc(found, func(a, b Entry) int { return cmp.Compare(rank(b), rank(a)) })
-	return found
 }
 
 // words splits a text at blanks and marks, but for those within names.

@@ -42,7 +42,8 @@ type Player struct {
 	began    time.Time // when the first submit was sent
 	first    time.Time // its time in the log
 	reported time.Time
-	open     map[uint32]time.Time // when those were sent that are not answered, by their numbers
+	open     map[uint32]time.Time // when those were sent that are not answered, by their numbers, without pauses
+	left     time.Time            // end of the latest Play: until the next one nobody listens
 	pdu      [2][]byte            // text of the PDU, without its text and with its number
 	octets   []byte
 
@@ -74,6 +75,8 @@ func New(ctx context.Context, progress io.Writer, o *Options) (*Player, error) {
 // Play sends the submit of a line when it is due.
 func (p *Player) Play(e *pdulog.Entry) error {
 	now := time.Now()
+	p.goOn(now)
+	defer func() { p.left = time.Now() }()
 	if p.first.IsZero() {
 		p.first, p.began, p.reported = e.Time, now, now
 	}
@@ -96,6 +99,13 @@ func (p *Player) Play(e *pdulog.Entry) error {
 	p.sent++
 	p.report()
 	return nil
+}
+
+// goOn leaves the time since the latest Play out of the times to the answers.
+func (p *Player) goOn(now time.Time) {
+	for sequence, at := range p.open {
+		p.open[sequence] = at.Add(now.Sub(p.left))
+	}
 }
 
 // encode makes the octets of a line's PDU with a number.
@@ -140,7 +150,7 @@ func (p *Player) receive(until time.Time) error {
 	a, err := d.Receive(until)
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		a, err = d.Session.Tick(time.Now().UnixNano(), d.PDU, true), nil
-	} else if err == nil && d.PDU.IsAnswer() {
+	} else if err == nil && a.Kind != protocols.Send && d.PDU.IsAnswer() { // with Send it is our own answer
 		p.answered(d.PDU)
 	}
 	switch {
@@ -198,6 +208,7 @@ func (p *Player) refusals() (n int) {
 // End waits for the answers, logs out, and writes what became of the submits. cause is why not all were sent, nil if they were.
 // The error says that some were not accepted.
 func (p *Player) End(out io.Writer, cause error) error {
+	p.goOn(time.Now())
 	if cause == nil {
 		cause = p.wait(func() bool { return len(p.open) == 0 }, time.Time{})
 	}
