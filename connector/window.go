@@ -191,6 +191,8 @@ func (w *Window) adapt(o *Outlet, a sms.Answer, sent int64, full bool) {
 		return
 	case a.Code == sms.Throttled:
 		o.size.auto.Refused(a.At, a.At-sent)
+	case a.Code == sms.Timeout:
+		o.size.auto.Unanswered(a.At, a.At-sent)
 	case a.Code.Failure() == sms.Permanent: // accepted, or refused for good
 		o.size.auto.Accepted(a.At, a.At-sent, full)
 	default:

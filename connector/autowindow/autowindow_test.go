@@ -55,7 +55,7 @@ func (s *smsc) answer(now int64) (at int64, ok bool) {
 
 type reply struct {
 	at, sent int64
-	ok       bool
+	ok, lost bool
 }
 
 type replies []reply
@@ -88,7 +88,11 @@ func run(s smsc, w *Window, fixed int, from, to int64) float64 {
 	for now < to {
 		for now >= pause && len(under) < size() {
 			at, ok := s.answer(now)
-			heap.Push(&under, reply{at, now, ok})
+			lost := s.how == "discard" && len(under) >= s.limit
+			if lost {
+				at = now + 10*second
+			}
+			heap.Push(&under, reply{at, now, ok, lost})
 		}
 		if len(under) == 0 {
 			now = pause
@@ -101,6 +105,12 @@ func run(s smsc, w *Window, fixed int, from, to int64) float64 {
 		full := len(under) >= size()
 		r := heap.Pop(&under).(reply)
 		now = max(now, r.at)
+		if r.lost {
+			if w != nil {
+				w.Unanswered(now, now-r.sent)
+			}
+			continue
+		}
 		if r.ok {
 			inWhole++
 			if now >= from {
@@ -132,7 +142,7 @@ func TestBest(t *testing.T) {
 			for _, limit := range []int{50, 700, 5000} {
 				s := smsc{delay: ms * second / 1000, limit: limit, how: test.how}
 				best, at := 0.0, 0
-				for f := 1.0; f < 1001; f = max(f+1, f*1.1) {
+				for f := 1.0; f < 1001; f = max(f+1, f*1.25) {
 					if r := run(s, nil, int(f), test.from*second, (test.from+20)*second); r > best {
 						best, at = r, int(f)
 					}
@@ -154,6 +164,16 @@ func TestRefusalsByCount(t *testing.T) {
 	w := New(1000)
 	if got := run(s, w, 0, 5*second, 35*second); got < fixed*0.9 || w.Size() < First {
 		t.Errorf("%.0f a second, with a window of %d %.0f; now %d", got, First, fixed, w.Size())
+	}
+}
+
+// A peer that discards what is too much, without an answer, gets what it answers.
+func TestDiscarded(t *testing.T) {
+	t.Parallel()
+	s := smsc{delay: second / 50, limit: 5, how: "discard"}
+	w := New(1000)
+	if rate := run(s, w, 0, 40*second, 90*second); rate < 90 || w.Size() > 5 {
+		t.Errorf("%.0f a second, with %d", rate, w.Size())
 	}
 }
 

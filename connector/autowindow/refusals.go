@@ -52,6 +52,17 @@ func (w *Window) Refused(now, took int64) {
 	}
 }
 
+// Unanswered counts a request that the peer did not answer in time. Some peers discard what is too much.
+func (w *Window) Unanswered(now, took int64) {
+	r := &w.refused
+	if r.at != 0 && now-took < r.at {
+		return
+	}
+	patience := min(max(2*r.patience, longest), forgotten)
+	*r = refusals{state: below, at: now, dirty: w.size, estimate: r.estimate, patience: patience, until: now + patience}
+	w.keep(now, w.size/2)
+}
+
 // lower tries a size that the peer should not refuse. rate is what the present one brings.
 func (w *Window) lower(now int64, rate float64) {
 	r := &w.refused
