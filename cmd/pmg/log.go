@@ -228,7 +228,6 @@ type logPrinter struct {
 	*logFlags
 	out     io.Writer
 	buf     []byte
-	masked  []byte          // PDU without its text
 	total   *pdulog.Summary // nil: lines are printed
 	capture *logCapture     // nil: lines are printed
 	decoder *pdulog.Decoder
