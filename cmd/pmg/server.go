@@ -111,7 +111,12 @@ func startEngine(g *gateway.Gateway, o httpapi.Options) (gateway.Engine, error) 
 func (s *server) announce(c *connector.Connector) {
 	cfg := c.Config()
 	e := s.log.Info().Str("connector", c.Name).Str("protocol", cfg.Protocol).
-		Int("instances", cfg.Instances).Stringer("window", cfg.Window)
+		Int("instances", cfg.Instances)
+	if cfg.Window == config.Auto {
+		e.Stringer("window", cfg.Window)
+	} else {
+		e.Int("window", int(cfg.Window))
+	}
 	if !cfg.Listens() {
 		e.Strs("addresses", cfg.AllAddresses()).Stringer("bind", cfg.BindType()).Msg("connecting")
 		return
