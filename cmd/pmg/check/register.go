@@ -103,9 +103,9 @@ func listAddCommand(load ask.Load) *cobra.Command {
 		Short: "Add numbers to a list",
 		Long: `Adds numbers, or names of senders, to a list of the configuration. They are written to a
 file beside that of the list, with the ending .changes, so they stay when the list's file is
-replaced. A running gateway knows them within two seconds. In a cluster the gateway is remoteList, at the
+replaced. A running gateway knows them within two seconds. In a cluster the gateway is asked, at the
 node that owns the work, and all nodes have them.`,
-		Example: "  pmg list add optouts +46701740605 --reason 'remoteList by letter'",
+		Example: "  pmg list add optouts +46701740605 --reason 'asked by letter'",
 		Args:    ask.AtLeast(2, "the name of a list and numbers"),
 	}, func(out io.Writer, l register, name string, all []string) error {
 		n, err := l.change(true, reason, all)
@@ -125,7 +125,7 @@ func listRemoveCommand(load ask.Load) *cobra.Command {
 		Short: "Remove numbers from a list",
 		Long: `Removes numbers, or names of senders, from a list of the configuration, even if its file has
 them. They are written to a file beside that of the list, with the ending .changes. A running
-gateway knows them within two seconds. In a cluster the gateway is remoteList, at the node that owns the
+gateway knows them within two seconds. In a cluster the gateway is asked, at the node that owns the
 work.`,
 		Example: "  pmg list remove optouts +46701740605",
 		Args:    ask.AtLeast(2, "the name of a list and numbers"),
