@@ -66,7 +66,7 @@ type Logins struct {
 	Keys  []Key         `yaml:"keys" live:"yes" doc:"Keys for HTTP in place of its password, each as {name: shop, hash: \"sha256:…\", scopes: [send]}, made by pmg account key."`
 	Users []AccountUser `yaml:"users" live:"yes" doc:"People who may log in to the pages for customers (docs/portal.md), 100 at most, each as {name: ann, password: \"$argon2id$…\", scope: send}."`
 
-	SecondFactor bool `yaml:"second_factor" default:"false" live:"yes" doc:"Whether each of its users needs a second factor: one without is led to set it up before anything else (docs/portal.md)."`
+	SecondFactor bool `yaml:"second_factor" default:"false" live:"yes" doc:"Whether each of its users needs a second factor: after a login, one without it must set it up before any other page (docs/portal.md)."`
 }
 
 // AccountUser is somebody who may log in to the pages for customers in the name of an account.

@@ -512,6 +512,9 @@ func TestWindowAuto(t *testing.T) {
 			}
 			continue
 		}
+		if doc, _ := reflect.TypeFor[Connector]().FieldByName("Window"); !strings.Contains(doc.Tag.Get("doc"), fmt.Sprintf("up to %d ", mostAuto)) {
+			t.Errorf("another limit than %d: %s", mostAuto, doc.Tag.Get("doc"))
+		}
 		if err != nil || cfg.Connectors[0].MostRequests() != test.most || cfg.Connectors[0].Window.String() != "auto" {
 			t.Errorf("%s: %v", test.connector, err)
 		}

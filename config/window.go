@@ -26,7 +26,7 @@ func (w Window) String() string {
 }
 
 // Kind implements option.Word.
-func (Window) Kind() string { return "1 to 10000, or auto" }
+func (Window) Kind() string { return fmt.Sprintf("1 to %d, or auto", mostWindow) }
 
 // UnmarshalText implements encoding.TextUnmarshaler.
 func (w *Window) UnmarshalText(text []byte) error {

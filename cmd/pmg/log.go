@@ -105,23 +105,16 @@ func newLogCommand() *cobra.Command {
 		RunE:    func(cmd *cobra.Command, _ []string) error { return l.run(cmd) },
 	}
 	f := cmd.Flags()
-	ask.Flag(cmd, &l.config)
-	f.StringVar(&l.dir, "dir", "", "`directory` of the pdu logs, instead of the configuration's")
+	l.defineSelection(cmd)
 	f.BoolVarP(&l.follow, "follow", "f", false, "print new lines until interrupted, across rotations")
-	f.StringSliceVar(&l.connectors, "connector", nil, "only this connector; may be repeated")
-	f.IntSliceVar(&l.instances, "instance", nil, "only this instance; may be repeated")
 	f.StringSliceVar(&l.commands, "command", nil, "only this command, where * matches any characters; may be repeated")
 	f.StringVar(&l.direction, "direction", "", "only received (in) or sent (out) PDUs")
 	f.StringVar(&l.status, "status", "", "only answers with this result: nonzero, 0x58 or ESME_RTHROTTLED; ESME_ROK for 0")
-	f.StringVar(&l.grep, "grep", "", "only lines that match this regular expression")
-	f.StringVar(&l.since, "since", "", "only lines since this time: 10m or 7d (ago), 19:05, 2026-11-20 or 2026-11-20T19:05:22")
-	f.StringVar(&l.until, "until", "", "only lines before this time, written as for --since")
 	f.IntVarP(&l.lines, "lines", "n", logLines, "only the last `n` matching lines; -1: all")
 	f.BoolVar(&l.decode, "decode", true, "decode texts; false: show their octets, as in the file")
 	f.BoolVar(&l.summary, "summary", false, "count commands and results, and measure the time to the answer")
 	f.BoolVar(&l.json, "json", false, "one JSON object per line; with --summary, one array")
 	f.BoolVar(&l.hex, "hex", false, "print the bytes of the PDU in hexadecimal digits")
-	cmd.MarkFlagsMutuallyExclusive("dir", "config")
 	cmd.MarkFlagsMutuallyExclusive("follow", "until")
 	f.StringVar(&l.pcap.file, "pcap", "", "write the PDUs as a capture to this `file`")
 	f.BoolVar(&l.pcap.masks, "mask-texts", false, "with --pcap: replace the letters and digits of texts")
@@ -129,6 +122,19 @@ func newLogCommand() *cobra.Command {
 	cmd.MarkFlagsMutuallyExclusive("summary", "pcap")
 	cmd.MarkFlagsMutuallyExclusive("hex", "summary")
 	return cmd
+}
+
+// defineSelection adds the flags that say where the lines are, and which of them are read.
+func (l *logFlags) defineSelection(cmd *cobra.Command) {
+	f := cmd.Flags()
+	ask.Flag(cmd, &l.config)
+	f.StringVar(&l.dir, "dir", "", "`directory` of the pdu logs, instead of the configuration's")
+	f.StringSliceVar(&l.connectors, "connector", nil, "only this connector; may be repeated")
+	f.IntSliceVar(&l.instances, "instance", nil, "only this instance; may be repeated")
+	f.StringVar(&l.grep, "grep", "", "only lines that match this regular expression")
+	f.StringVar(&l.since, "since", "", "only lines since this time: 10m or 7d (ago), 19:05, 2026-11-20 or 2026-11-20T19:05:22")
+	f.StringVar(&l.until, "until", "", "only lines before this time, written as for --since")
+	cmd.MarkFlagsMutuallyExclusive("dir", "config")
 }
 
 func (l *logFlags) run(cmd *cobra.Command) error {

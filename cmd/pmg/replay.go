@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pmg/cmd/pmg/ask"
 	"pmg/cmd/pmg/dialogue"
 	"pmg/cmd/pmg/replay"
 	"pmg/internal/console"
@@ -71,25 +70,18 @@ func newReplayCommand() *cobra.Command {
 		RunE:    func(cmd *cobra.Command, _ []string) error { return r.run(cmd) },
 	}
 	f := cmd.Flags()
-	ask.Flag(cmd, &r.config)
-	f.StringVar(&r.dir, "dir", "", "`directory` of the pdu logs, instead of the configuration's")
-	f.StringSliceVar(&r.connectors, "connector", nil, "only this connector; may be repeated")
-	f.IntSliceVar(&r.instances, "instance", nil, "only this instance; may be repeated")
+	r.defineSelection(cmd)
 	f.StringVar(&r.account, "account", "", "only submits of this `account`")
-	f.StringVar(&r.direction, "direction", "in", "submits that were received (in) or sent (out)")
-	f.StringVar(&r.grep, "grep", "", "only lines that match this regular expression")
-	f.StringVar(&r.since, "since", "", "only lines since this time, as for pmg log")
-	f.StringVar(&r.until, "until", "", "only lines before this time, as for pmg log")
+	f.StringVar(&r.direction, "direction", "in", "only submits that the gateway received (in) or sent (out)")
 	f.StringVar(&r.options.Address.HostPort, "to", "", "`host:port` to send to")
 	f.StringVar(&r.protocol, "protocol", "smpp", "the `protocol` to speak: smpp or ucp")
 	f.StringVar(&r.options.Login.SystemID, "system-id", "", "the `account` to log in with")
 	f.StringVar(&r.passwordFile, "password-file", "", "a `file` with the password")
 	f.StringVar(&r.speed, "speed", "1", "how many `times` as fast as it was, or max")
 	f.IntVar(&r.options.Window, "window", r.options.Window, fmt.Sprintf("submits without an answer, up to %d", maxReplayWindow))
-	f.BoolVar(&r.options.Disguise, "mask-texts", false, "replace the letters and digits of texts")
+	f.BoolVar(&r.options.Disguise, "mask-texts", false, "replace the letters and digits of texts before they are sent")
 	f.DurationVar(&r.options.Address.Timeout, "timeout", 10*time.Second, "how `long` to wait for each answer")
 	r.tls.Define(cmd)
-	cmd.MarkFlagsMutuallyExclusive("dir", "config")
 	_ = errors.Join(cmd.MarkFlagRequired("to"), cmd.MarkFlagRequired("system-id")) // both are defined above
 	return cmd
 }

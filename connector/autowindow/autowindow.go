@@ -21,20 +21,21 @@ const First = 10
 const (
 	second = int64(1e9)
 
-	brief     = second / 10      // a measurement takes at least so long,
-	few       = 16               // and at least so many answers
-	clean     = 6 * second / 5   // a size at which the peer refused nothing for so long is one that it takes
-	soon      = 2 * second       // until the first trial after growing
-	patience  = 5 * second / 2   // so long refusals are counted before the size changes
-	longest   = 60 * second      // between trials
-	forgotten = 10 * 60 * second // longest time after which a size that was too much is tried again
+	brief     = second / 10      // least time of a measurement
+	few       = 16               // least number of its answers
+	clean     = 6 * second / 5   // time without a refusal after which the peer is thought to take a size
+	soon      = 2 * second       // from the end of growing to the first trial of another size
+	patience  = 5 * second / 2   // time for which refusals are counted before the size changes
+	longest   = 60 * second      // most time between trials
+	forgotten = 10 * 60 * second // most time until a size that was too much is tried again
 
-	gain     = 1.05 // so many times the answers are worth a larger window
-	loss     = 0.97 // a smaller window must bring so many of the answers
-	polite   = 0.9  // so much of the answers is enough where the peer then refuses nothing
-	lessened = 0.95 // after a refusal at a size that the peer took for a while
-	changed  = 1.3  // so many times more or fewer answers at the same size: the peer has changed
-	slower   = 1.5  // answers that take so many times the shortest time have waited at the peer
+	// Quotients of answers a second, but for the last two.
+	gain     = 1.05 // from here on a larger size is worth it
+	loss     = 0.97 // down to here a smaller size brings as much
+	polite   = 0.9  // down to here a size without refusals is better than one with them
+	changed  = 1.3  // from here on, at the same size, the peer is not as it was
+	lessened = 0.95 // of a size that is refused after all: how much of it is tried next
+	slower   = 1.5  // of the shortest time to an answer: from here on requests wait at the peer
 )
 
 // A Window is the number of requests of one session that may be unanswered. It is not safe for concurrent use.

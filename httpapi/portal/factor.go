@@ -15,7 +15,7 @@ import (
 // factorPath is the path of the page where users set up their second factor.
 const factorPath = Base + "second-factor"
 
-// quietDots is the margin that a reader of the picture needs (ISO/IEC 18004 §5.3.8); the template has it, too.
+// quietDots is the margin that a reader of the picture needs (ISO/IEC 18004 §5.3.8).
 const quietDots = 4
 
 // A factorModel is the model of the page where a user sets up the own second factor.
@@ -34,7 +34,7 @@ type factorModel struct {
 type offer struct {
 	Secret string
 	Dots   string // the dark dots of a picture of the secret, as a path of SVG
-	Quiet  int    // dots of a side of the picture, with its margins
+	Side   int    // dots of a side of the picture, with its margins
 }
 
 func factorOf(v *visit) (any, *own.Problem) { return factorPage{v}.model() }
@@ -75,11 +75,11 @@ func (f factorPage) offer() (*offer, *own.Problem) {
 	for y := range side {
 		for x := range side {
 			if picture.At(x, y) == color.Black {
-				_, _ = fmt.Fprintf(&dots, "M%d %dh1v1h-1z", x, y) // never fails
+				_, _ = fmt.Fprintf(&dots, "M%d %dh1v1h-1z", x+quietDots, y+quietDots) // never fails
 			}
 		}
 	}
-	return &offer{Secret: key.Secret(), Dots: dots.String(), Quiet: side + 2*quietDots}, nil
+	return &offer{Secret: key.Secret(), Dots: dots.String(), Side: side + 2*quietDots}, nil
 }
 
 // change switches the user's own second factor on or off, or makes new recovery codes.

@@ -50,8 +50,8 @@ func (b *person) setUp() (secret string, recovery []string) {
 	return found[1], recovery
 }
 
-// half returns one whose password was right, and who is asked for a code.
-func (r *rig) half(account, name, from string) *person {
+// firstStep returns one whose password was right, and who is asked for a code.
+func (r *rig) firstStep(account, name, from string) *person {
 	r.t.Helper()
 	b := r.stranger(from)
 	if w := b.post("login", "account", account, "name", name, "password", password); w.code != 303 || w.header.Get("Location") != Base+"code" {
@@ -61,14 +61,14 @@ func (r *rig) half(account, name, from string) *person {
 	return b
 }
 
-// halved returns the login of a person that needs a code.
-func (b *person) halved() (half, bool) {
+// firstStep returns the login of a person that needs a code.
+func (b *person) firstStep() (firstStep, bool) {
 	b.t.Helper()
 	r := httptest.NewRequestWithContext(b.t.Context(), http.MethodGet, b.base+Base, nil)
 	for _, c := range b.client.Jar.Cookies(r.URL) {
 		r.AddCookie(c)
 	}
-	return b.site.halves.Find(r, func(half) bool { return true })
+	return b.site.firstSteps.Find(r, func(firstStep) bool { return true })
 }
 
 // A user switches a second factor on, which ends the other sessions. From then on a login needs a code, each of which counts once, as
@@ -89,7 +89,7 @@ func TestSecondFactor(t *testing.T) {
 		t.Error("another secret is set up than was offered, or not the sessions that should end have")
 	}
 	code := r.next(secret)
-	in := r.half("acme", config.LookScope, "127.0.0.2")
+	in := r.firstStep("acme", config.LookScope, "127.0.0.2")
 	if in.in() {
 		t.Fatal("a password alone logs in")
 	}
@@ -99,14 +99,14 @@ func TestSecondFactor(t *testing.T) {
 	if w := in.post("code", "code", r.next(secret)); w.header.Get("Location") != Base+"login" {
 		t.Errorf("the second form counts twice: %+v", w)
 	}
-	other := r.half("acme", config.LookScope, "127.0.0.3")
+	other := r.firstStep("acme", config.LookScope, "127.0.0.3")
 	if w := other.post("code", "code", code); w.code != 403 || !strings.Contains(w.body, wrongCode) || other.in() {
 		t.Errorf("a code counts twice: %+v", w)
 	}
 	if w := other.post("code", "code", strings.ToLower(recovery[0])); w.code != 303 || !other.in() {
 		t.Errorf("%+v", w)
 	}
-	again := r.half("acme", config.LookScope, "127.0.0.4")
+	again := r.firstStep("acme", config.LookScope, "127.0.0.4")
 	if w := again.post("code", "code", recovery[0]); w.code != 403 || again.in() {
 		t.Errorf("a recovery code counts twice: %+v", w)
 	}
@@ -134,14 +134,14 @@ func TestCodeBounds(t *testing.T) {
 	r.makeAcme()
 	b := r.user("acme", config.LookScope)
 	secret, _ := b.setUp()
-	late := r.half("acme", config.LookScope, "127.0.0.2")
-	r.clock.Add(int64(halfTime.Seconds()) + 1)
+	late := r.firstStep("acme", config.LookScope, "127.0.0.2")
+	r.clock.Add(int64(stepTime.Seconds()) + 1)
 	if w := late.post("code", "code", r.next(secret)); w.header.Get("Location") != Base+"login" || late.in() {
 		t.Errorf("%+v", w)
 	}
-	few := r.half("acme", config.LookScope, "127.0.0.3")
+	few := r.firstStep("acme", config.LookScope, "127.0.0.3")
 	for _, tries := range []int32{mostTries - 1, mostTries} { // as if that many codes had been wrong, without their delays
-		if h, ok := few.halved(); ok {
+		if h, ok := few.firstStep(); ok {
 			h.tries.Store(tries)
 		}
 		if w := few.get("code"); (w.code == 200) != (tries < mostTries) {
@@ -151,7 +151,7 @@ func TestCodeBounds(t *testing.T) {
 	if w := few.post("code", "code", r.next(secret)); w.header.Get("Location") != Base+"login" || few.in() {
 		t.Errorf("%+v", w)
 	}
-	changed := r.half("acme", config.LookScope, "127.0.0.4")
+	changed := r.firstStep("acme", config.LookScope, "127.0.0.4")
 	if w := b.post("password", "current", password, "password", "battery staple", "again", "battery staple"); w.code != 200 || !b.in() {
 		t.Fatalf("%+v", w)
 	}
@@ -252,11 +252,11 @@ func TestGuessedCodes(t *testing.T) {
 	if n := atOnce(r.next(secret)); n != 1 {
 		t.Errorf("a code counts %d times", n)
 	}
-	b := r.half("acme", config.LookScope, "127.0.0.2")
+	b := r.firstStep("acme", config.LookScope, "127.0.0.2")
 	if w := b.post("code", "code", r.next(secret)); w.code != 403 || b.in() {
 		t.Errorf("%+v", w)
 	}
-	b = r.half("acme", config.LookScope, "127.0.0.3")
+	b = r.firstStep("acme", config.LookScope, "127.0.0.3")
 	if w := b.post("code", "code", recovery[0]); w.code != 303 || !b.in() {
 		t.Errorf("%+v", w)
 	}

@@ -151,7 +151,7 @@ func (s mailingPages) change() {
 	switch {
 	case form.Has("stop"):
 		m.end()
-	case m.maySend() && m.enter(checked, sent):
+	case m.maySend() && m.enter(checked, beingSent):
 		act, notice = "mailing/send", "The mailing is being sent."
 		s.run(m, m.send)
 	default:

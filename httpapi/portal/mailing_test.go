@@ -130,7 +130,7 @@ func TestMailingStops(t *testing.T) {
 	} {
 		rows, _ := readRecipients([]byte("to\n+46700000001\n+46700000002\n"))
 		m := newMailing("shop", "", name, nil, rows)
-		m.State = sent
+		m.State = beingSent
 		by := &mailingPost{messages: r.site.portal.rooms.Messages, reader: &r.site.portal.reader, ctx: t.Context(), now: time.Now, may: func() bool { return true }}
 		stop(m, by)
 		m.send(by)
@@ -213,7 +213,7 @@ func TestMailingPlaces(t *testing.T) {
 	first, _ := add("a0", checked)
 	second, _ := add("a1", checked)
 	for i := range mostRunning - 2 {
-		add(fmt.Sprint("b", i), sent)
+		add(fmt.Sprint("b", i), beingSent)
 	}
 	if _, ok := add("late", checked); ok {
 		t.Error("there is a place more")
@@ -258,7 +258,7 @@ func TestMailingWaits(t *testing.T) {
 	} {
 		rows, _ := readRecipients([]byte("to\n+46700000001"))
 		m := newMailing("shop", "", "a", nil, rows)
-		m.State = sent
+		m.State = beingSent
 		ctx, stop := context.WithCancel(t.Context())
 		m.stop = stop
 		now := time.Now()

@@ -31,11 +31,11 @@ const (
 
 // The states of a mailing.
 const (
-	checking = "checking"
-	checked  = "checked"
-	sent     = "sending"
-	ended    = "ended"
-	stopped  = "stopped"
+	checking  = "checking"
+	checked   = "checked"
+	beingSent = "sending"
+	ended     = "ended"
+	stopped   = "stopped"
 )
 
 // mailings are the mailings of accounts. They are forgotten when the gateway stops.
@@ -73,7 +73,7 @@ type progress struct {
 }
 
 // Runs reports whether the mailing goes on by itself.
-func (p progress) Runs() bool { return p.State == checking || p.State == sent }
+func (p progress) Runs() bool { return p.State == checking || p.State == beingSent }
 
 func (p progress) isOver() bool { return p.State == ended || p.State == stopped }
 
@@ -238,8 +238,9 @@ func (m *mailing) end() {
 
 // maySend reports whether no row has a fault.
 func (m *mailing) maySend() bool {
-	p := m.shown()
-	return p.Refused == 0
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.Refused == 0
 }
 
 // goesOn reports whether the mailing goes on with its next row. It stops one whose user may not send any more.
@@ -277,10 +278,10 @@ func (m *mailing) send(by *mailingPost) {
 	m.mu.Lock()
 	m.Done, m.Accepted, m.Refused, m.Faults = 0, 0, 0, nil
 	m.mu.Unlock()
-	if m.each(sent, by, func(i int, read *own.Message, body []byte) (request.Result, *own.Problem) {
+	if m.each(beingSent, by, func(i int, read *own.Message, body []byte) (request.Result, *own.Problem) {
 		return by.messages.SubmitFrom(by.ctx, by.from, read, fmt.Sprintf("m%s-%d", m.ID, i), body)
 	}) {
-		m.enter(sent, ended)
+		m.enter(beingSent, ended)
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 // Limits of the second step of a login.
 const (
 	mostTries = 5 // codes that a login may give
-	halfTime  = 5 * time.Minute
+	stepTime  = 5 * time.Minute
 )
 
 // wrongCode is the answer to every code that does not count.
@@ -23,8 +23,8 @@ const wrongCode = "The code is wrong or was used before, or there were too many 
 // A secondStep is the second step of a login, which asks for a code.
 type secondStep struct{ visit *visit }
 
-// A half is a login whose password was right, and which needs a code.
-type half struct {
+// A firstStep is a login whose password was right, and which needs a code.
+type firstStep struct {
 	login
 	next  string
 	until time.Time
@@ -35,15 +35,15 @@ type half struct {
 func (s secondStep) begin(u *config.AccountUser, next string) {
 	v := s.visit
 	v.who.proof = proofOf(u)
-	cookie := v.site.halves.Begin(half{v.who, next, v.site.portal.codes.now().Add(halfTime), &atomic.Int32{}})
-	v.site.halves.SetCookie(v.x.Writer.Header(), v.x.Request, cookie)
+	cookie := v.site.firstSteps.Begin(firstStep{v.who, next, v.site.portal.codes.now().Add(stepTime), &atomic.Int32{}})
+	v.site.firstSteps.SetCookie(v.x.Writer.Header(), v.x.Request, cookie)
 	v.redirect(Base + "code")
 }
 
-// half returns the login that needs a code. If there is none it leads back to the password.
-func (s secondStep) half() (h half, u *config.AccountUser, ok bool) {
+// firstStep returns the login that needs a code. If there is none it leads back to the password.
+func (s secondStep) firstStep() (h firstStep, u *config.AccountUser, ok bool) {
 	v := s.visit
-	h, ok = v.site.halves.Find(v.x.Request, func(h half) bool {
+	h, ok = v.site.firstSteps.Find(v.x.Request, func(h firstStep) bool {
 		_, u = v.x.User(h.account, h.user)
 		return u != nil && proofOf(u) == h.proof && v.site.portal.codes.now().Before(h.until) && h.tries.Load() < mostTries
 	})
@@ -58,7 +58,7 @@ type codeModel struct{ Wrong string }
 
 // show shows the second form of a login.
 func (s secondStep) show() {
-	if _, _, ok := s.half(); ok {
+	if _, _, ok := s.firstStep(); ok {
 		s.visit.page(http.StatusOK, "code", "Log in", codeModel{})
 	}
 }
@@ -70,7 +70,7 @@ func (s secondStep) give() {
 	if !ok {
 		return
 	}
-	h, u, ok := s.half()
+	h, u, ok := s.firstStep()
 	if !ok {
 		return
 	}
@@ -85,8 +85,8 @@ func (s secondStep) give() {
 		v.page(http.StatusForbidden, "code", "Log in", codeModel{wrongCode})
 		return
 	}
-	v.site.halves.End(v.x.Request)
-	v.site.halves.SetCookie(v.x.Writer.Header(), v.x.Request, "")
+	v.site.firstSteps.End(v.x.Request)
+	v.site.firstSteps.SetCookie(v.x.Writer.Header(), v.x.Request, "")
 	v.begin(u)
 	v.record("login", nil, "ok")
 	v.redirect(h.next)

@@ -57,12 +57,12 @@ func New(rooms Rooms) *Portal {
 
 // A Site is the pages of a connector.
 type Site struct {
-	portal   *Portal
-	listener *server.Listener
-	sessions *browser.Sessions[login]
-	halves   *browser.Sessions[half] // logins that need a code
-	origins  *http.CrossOriginProtection
-	mux      *http.ServeMux
+	portal     *Portal
+	listener   *server.Listener
+	sessions   *browser.Sessions[login]
+	firstSteps *browser.Sessions[firstStep] // logins that need a code
+	origins    *http.CrossOriginProtection
+	mux        *http.ServeMux
 }
 
 // Site returns the pages of a listener's connector.
@@ -72,9 +72,9 @@ func (p *Portal) Site(l *server.Listener) *Site {
 		Cookie: "pmg-portal", Now: time.Now, Most: mostSessions, MostOf: mostOf,
 		Owner: login.owner,
 	})
-	s.halves = browser.NewSessions(browser.Options[half]{
+	s.firstSteps = browser.NewSessions(browser.Options[firstStep]{
 		Cookie: "pmg-portal-code", Now: time.Now, Most: mostSessions, MostOf: mostOf,
-		Owner: func(h half) string { return h.owner() },
+		Owner: func(h firstStep) string { return h.owner() },
 	})
 	for _, one := range pages() {
 		s.mux.HandleFunc("GET "+Base+one.Pattern(), s.allowed(one.scope, one.show))
@@ -114,7 +114,7 @@ func (s *Site) Serves(r *http.Request) bool {
 	serves := s.listener.Connector.Config().HTTP.Portal
 	if !serves {
 		s.sessions.EndAll()
-		s.halves.EndAll()
+		s.firstSteps.EndAll()
 	}
 	return serves
 }

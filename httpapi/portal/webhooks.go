@@ -102,7 +102,7 @@ func (h hooks) setURL(m *webhooksModel, to string) {
 			m.Wrong = `The URL must not have "${".`
 		}
 	} else if a.WebhookFallback != "" {
-		m.Wrong = "The webhook cannot go while there is another URL for its pauses."
+		m.Wrong = "The webhook cannot be removed while it has a fallback, which the operator has set. Ask the operator."
 	}
 	if m.Entered = to; m.Wrong != "" {
 		v.page(http.StatusUnprocessableEntity, "webhooks", "Webhooks", m)

@@ -48,13 +48,13 @@ func New(openapi []byte) *Pages {
 type view struct {
 	browser.Frame
 	*contract
-	Operations []shown
+	Operations []section
 	Calls      []operation
 	Kinds      []own.Kind
 }
 
-// A shown is an operation with its examples.
-type shown struct {
+// A section is what the page has of an operation: its description, and examples.
+type section struct {
 	*operation
 	Examples []example
 }
@@ -77,7 +77,7 @@ func (p *Pages) render(openapi []byte) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		v.Operations = append(v.Operations, shown{&operations[i], examples})
+		v.Operations = append(v.Operations, section{&operations[i], examples})
 	}
 	v.Frame = p.site.Frame(&browser.Page{Title: v.Info.Title + ": the API"}, nil)
 	return p.site.Render("docs", &v)

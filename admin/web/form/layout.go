@@ -12,7 +12,7 @@ type entry struct {
 	secret            bool
 	ofPhrases         bool                        // entries of a list may have blanks
 	picks             func(*config.Config) []Pick // names that can be chosen; nil: any text
-	none              string                      // how the form calls "no name"; "": several names can be chosen
+	none              string                      // text of the choice that is no name; "": several names can be chosen
 
 	doc, facts string // of an option that pmg config describe does not have, which is a number
 

@@ -42,9 +42,10 @@ type Player struct {
 	began    time.Time // when the first submit was sent
 	first    time.Time // its time in the log
 	reported time.Time
-	open     map[uint32]time.Time // when those were sent that are not answered, by their numbers, without pauses
+	open     map[uint32]time.Time // time of each submit without an answer, by number (goOn)
 	left     time.Time            // end of the latest Play: until the next one nobody listens
-	pdu      [2][]byte            // text of the PDU, without its text and with its number
+	masked   []byte               // the PDU of a line with a masked text
+	numbered []byte               // the same with the number that it is sent with
 	octets   []byte
 
 	sent, accepted, unanswered, hidden int
@@ -112,13 +113,13 @@ func (p *Player) goOn(now time.Time) {
 func (p *Player) encode(e *pdulog.Entry, sequence uint32) (err error) {
 	other := *e
 	if p.options.Disguise {
-		if p.pdu[0], err = p.options.Decoder.AppendDisguised(p.pdu[0][:0], e); err != nil {
+		if p.masked, err = p.options.Decoder.AppendDisguised(p.masked[:0], e); err != nil {
 			return err
 		}
-		other.PDU = p.pdu[0]
+		other.PDU = p.masked
 	}
-	p.pdu[1] = pdulog.AppendNumbered(p.pdu[1][:0], other.PDU, sequence)
-	other.PDU = p.pdu[1]
+	p.numbered = pdulog.AppendNumbered(p.numbered[:0], other.PDU, sequence)
+	other.PDU = p.numbered
 	p.octets, err = p.options.Decoder.AppendOctets(p.octets[:0], &other)
 	return err
 }
