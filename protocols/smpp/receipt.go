@@ -298,39 +298,6 @@ func (p *receiptParser) time(v []byte) (at int64) {
 	return at
 }
 
-// receiptTimeOf reads a time with that many digits of the year, 0 if it is none.
-func receiptTimeOf(v []byte, yearLen int, zone *time.Location) int64 {
-	year := digits(v[:yearLen])
-	if yearLen == 2 && year >= 0 {
-		year = fullYear(year)
-	}
-	var f [5]int // month, day, hour, minute, second
-	for i := range f {
-		if at := yearLen + 2*i; at < len(v) {
-			f[i] = digits(v[at : at+2])
-		}
-		if f[i] < 0 {
-			return 0
-		}
-	}
-	month, day := f[0], f[1]
-	switch {
-	case year < 1970 || year > 2200 || month < 1 || month > 12 || day < 1 || day > daysIn(year, month):
-		return 0
-	case f[2] > 23 || f[3] > 59 || f[4] > 59:
-		return 0
-	}
-	return time.Date(year, time.Month(month), day, f[2], f[3], f[4], 0, zone).UnixNano()
-}
-
-// daysIn returns how many days a month has.
-func daysIn(year, month int) int {
-	if month == 2 && year%4 == 0 && (year%100 != 0 || year%400 == 0) {
-		return 29
-	}
-	return [...]int{31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31}[month-1]
-}
-
 // receiptTextLen is the number of octets of a message's text in its receipt (appendix B).
 const receiptTextLen = 20
 
@@ -403,23 +370,4 @@ func appendThree(b []byte, n int) []byte {
 		n %= 1000
 	}
 	return append(b, byte('0'+n/100), byte('0'+n/10%10), byte('0'+n%10))
-}
-
-// appendReceiptTime appends a time of 10 digits, or of 12 with its seconds.
-func appendReceiptTime(b []byte, at int64, zone *time.Location, seconds bool) []byte {
-	var digits [6]int
-	if at != 0 {
-		t := time.Unix(0, at).In(zone)
-		year, month, day := t.Date()
-		hour, minute, second := t.Clock()
-		digits = [...]int{year % 100, int(month), day, hour, minute, second}
-	}
-	n := len(digits)
-	if !seconds {
-		n--
-	}
-	for _, d := range digits[:n] {
-		b = append(b, byte('0'+d/10), byte('0'+d%10))
-	}
-	return b
 }
