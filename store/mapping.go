@@ -104,6 +104,11 @@ func Elsewhere(record []byte) (id uint64, ok bool) {
 	return binary.BigEndian.Uint64(record[1:]), true
 }
 
+// IsMappingOf reports whether a record is a mapping of the message with this id.
+func IsMappingOf(record []byte, id uint64) bool {
+	return len(record) > 9 && binary.BigEndian.Uint64(record[1:]) == id
+}
+
 // MappingOf returns the mapping of a message. ahead is how many nanoseconds the wall clock is ahead
 // of the clock of the message's times. The mapping shares its octets with the message.
 func MappingOf(m *sms.Message, ahead int64) Mapping {

@@ -80,8 +80,8 @@ type Executor[T any] interface {
 // A Matcher finds the messages to which receipts belong.
 type Matcher interface {
 	Of(c *config.Connector) *receipts.SMSC
-	Received(o *receipts.SMSC, m *sms.Message)
-	Find(o *receipts.SMSC, m *sms.Message, f *receipts.Match) bool
+	Received(o *receipts.SMSC, id []byte)
+	Find(o *receipts.SMSC, m *sms.Message, r *sms.Report, f *receipts.Match) bool
 	LookUp(o *receipts.SMSC, m *sms.Message, f *receipts.Match) (found bool, failed error)
 	LoadParts(f *receipts.Match) error
 	Direct(now int64, m *sms.Message, f *receipts.Match) (*connector.Share, receipts.Verdict)

@@ -99,11 +99,10 @@ func (m *matcher) found(r *sms.Message, f *receipts.Match, is bool) bool {
 
 const passOn = receipts.Verdict(0)
 
-func (m *matcher) Of(*config.Connector) *receipts.SMSC   { return m.smsc }
-func (m *matcher) Received(*receipts.SMSC, *sms.Message) {}
-func (m *matcher) LoadParts(*receipts.Match) error       { m.loaded++; return m.fault }
-func (m *matcher) Find(_ *receipts.SMSC, r *sms.Message, f *receipts.Match) bool {
-	report, _ := r.Report()
+func (m *matcher) Of(*config.Connector) *receipts.SMSC { return m.smsc }
+func (m *matcher) Received(*receipts.SMSC, []byte)     {}
+func (m *matcher) LoadParts(*receipts.Match) error     { m.loaded++; return m.fault }
+func (m *matcher) Find(_ *receipts.SMSC, r *sms.Message, report *sms.Report, f *receipts.Match) bool {
 	return m.found(r, f, m.recent || string(report.ID) == m.latest)
 }
 

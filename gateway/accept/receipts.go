@@ -14,6 +14,7 @@ type finding[T any] struct {
 	by      T
 	from    *connector.Source
 	message *sms.Message
+	report  sms.Report // its content; its slices are parts of the message, until that becomes the client's receipt
 	smsc    *receipts.SMSC
 	state   sms.State // the state that the SMSC reports
 	search  *search[T]
@@ -31,13 +32,14 @@ func (a *Acceptor[T]) Receipt(now int64, by T, from *connector.Source, m *sms.Me
 	q := a.finding
 	*q = finding[T]{by: by, from: from, message: m, match: q.match.Emptied()}
 	q.smsc = a.matcher.Of(from.Connector.Config())
-	if report, ok := m.Report(); ok {
-		q.state = report.State
-		a.executor.InTurn(report.ID)
+	var ok bool
+	if q.report, ok = m.Report(); ok {
+		q.state = q.report.State
+		a.executor.InTurn(q.report.ID)
+		a.matcher.Received(q.smsc, q.report.ID)
 	}
-	a.matcher.Received(q.smsc, m)
 	switch {
-	case m.Flags&sms.HasReport == 0: // the contents of the receipt are not known
+	case !ok: // the contents of the receipt are not known
 		a.notFound(now, q)
 	case !a.follows(q):
 		a.find(now, q)
@@ -46,7 +48,7 @@ func (a *Acceptor[T]) Receipt(now int64, by T, from *connector.Source, m *sms.Me
 
 // find searches for the message of a receipt that need not wait for an earlier receipt.
 func (a *Acceptor[T]) find(now int64, q *finding[T]) {
-	if a.matcher.Find(q.smsc, q.message, &q.match) {
+	if a.matcher.Find(q.smsc, q.message, &q.report, &q.match) {
 		q.found = true
 		a.foundOut(now, q)
 		return

@@ -25,7 +25,7 @@ func TestRecordAnswerIsClear(t *testing.T) {
 	}
 	answer(asks, 1, "msg-x%d")
 	var f Match
-	if !p.Find(o, p.receipt("46700000001", sms.Report{ID: []byte("msg-x100000")}), &f) {
+	if !p.find(o, p.receipt("46700000001", sms.Report{ID: []byte("msg-x100000")}), &f) {
 		t.Error("the message of an answer that asks for a receipt is not found")
 	}
 	answer(silent, 20*everyAnswer, "%x")

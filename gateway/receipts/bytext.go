@@ -11,8 +11,9 @@ import (
 
 // IsOfLatest reports whether a text is the receipt of one of the latest messages.
 func (d *Matcher) IsOfLatest(o *SMSC, m *sms.Message) bool {
+	r, ok := m.Report()
 	var f Match
-	return d.Find(o, m, &f) && isBetween(m, f.Mapping.Dest.Addr)
+	return ok && d.Find(o, m, &r, &f) && isBetween(m, f.Mapping.Dest.Addr)
 }
 
 // IsOfOurs reports whether a text is the receipt of any message. It may read the disk.

@@ -172,7 +172,7 @@ func TestRecordedOnceInMemory(t *testing.T) {
 	p, s, m := sent(t)
 	s.kind = store.KindEnded
 	var f Match
-	found := p.Find(p.operator(), p.receipt("46700000001", sms.Report{ID: []byte("msg-1")}), &f)
+	found := p.find(p.operator(), p.receipt("46700000001", sms.Report{ID: []byte("msg-1")}), &f)
 	if !found || f.Mapping.ID != m.ID || !bytes.Equal(f.Mapping.Account, []byte("client")) {
 		t.Errorf("not found: %+v", f.Mapping)
 	}

@@ -43,8 +43,8 @@ func TestStoredIfItGrows(t *testing.T) {
 	comes := func(id string) {
 		p.accepted(id)
 		m, f := p.receipt("46700000001", sms.Report{ID: []byte(id)}), Match{}
-		p.Received(p.operator(), m)
-		if !p.Find(p.operator(), m, &f) {
+		p.received(p.operator(), m)
+		if !p.find(p.operator(), m, &f) {
 			t.Errorf("%s is not among the latest", id)
 		}
 		if found, err := p.LookUp(p.operator(), m, &f); !found || err != nil {
@@ -156,7 +156,7 @@ func TestCertain(t *testing.T) {
 		looked()
 		for i := range 8 { // of eight digits each
 			p.accepted(fmt.Sprint(10_000_000 + i))
-			p.Received(p.operator(), p.receipt("46700000001", sms.Report{ID: fmt.Append(nil, 10_000_000+i)}))
+			p.received(p.operator(), p.receipt("46700000001", sms.Report{ID: fmt.Append(nil, 10_000_000+i)}))
 		}
 		first := strings.Count(log.Take(), `"operator":"operator","receipt_ids":"same","message":"it is certain`)
 		if again := looked(); again != (options == "") {
@@ -187,12 +187,12 @@ func TestNoReport(t *testing.T) {
 	m, o := p.submitted(0), p.operator()
 	m.Set(sms.Address{Addr: []byte("46700000001")}, sms.Address{Addr: []byte("1234")}, []byte("1f"))
 	before := o.learner
-	p.Received(o, m)
+	p.received(o, m)
 	if o.learner != before {
 		t.Errorf("%+v was learnt", o.learner)
 	}
 	var f Match
-	if p.Find(o, m, &f) || p.IsOfLatest(o, m) {
+	if p.find(o, m, &f) || p.IsOfLatest(o, m) {
 		t.Error("it belongs to one of the latest messages")
 	}
 	if found, err := p.LookUp(o, m, &f); found || err != nil {
@@ -282,7 +282,7 @@ func TestNoOvertaking(t *testing.T) {
 	want := func(id string, want bool) {
 		t.Helper()
 		var f Match
-		if got := p.Find(p.operator(), p.receipt("46700000001", sms.Report{ID: []byte(id)}), &f); got != want {
+		if got := p.find(p.operator(), p.receipt("46700000001", sms.Report{ID: []byte(id)}), &f); got != want {
 			t.Errorf("%s: goes to its client immediately: %v", id, got)
 		}
 	}

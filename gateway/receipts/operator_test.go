@@ -38,6 +38,19 @@ func (p *rig) accepted(id string) uint64 {
 	return m.ID
 }
 
+// received records the form of the id of a receipt.
+func (p *rig) received(o *SMSC, m *sms.Message) {
+	if r, ok := m.Report(); ok {
+		p.Received(o, r.ID)
+	}
+}
+
+// find finds the message of a receipt among the latest ones.
+func (p *rig) find(o *SMSC, m *sms.Message, f *Match) bool {
+	r, ok := m.Report()
+	return ok && p.Find(o, m, &r, f)
+}
+
 // receipt returns a receipt of the operator.
 func (p *rig) receipt(from string, r sms.Report) *sms.Message {
 	m := p.Matcher.node.Messages.Get()
@@ -99,9 +112,9 @@ func TestLookUp(t *testing.T) {
 			messages = append(messages, p.accepted(id))
 		}
 		m := p.receipt(c.from, sms.Report{ID: []byte(c.id), TextID: []byte(c.text), State: sms.StateDelivered})
-		p.Received(p.operator(), m)
+		p.received(p.operator(), m)
 		var f Match
-		if found := p.Find(p.operator(), m, &f); found != (c.soon > 0) || found && f.Mapping.ID != messages[c.soon] {
+		if found := p.find(p.operator(), m, &f); found != (c.soon > 0) || found && f.Mapping.ID != messages[c.soon] {
 			t.Errorf("%s: among the latest: %v, message %d of %d", name, found, f.Mapping.ID, messages)
 		}
 		for _, where := range []string{"in memory", "in the store"} {
@@ -138,7 +151,7 @@ func TestFormIsKept(t *testing.T) {
 		want("")
 		m, f := p.receipt("46700000001", sms.Report{ID: []byte("1f")}), Match{}
 		if among == "the latest" {
-			if !p.Find(p.operator(), m, &f) {
+			if !p.find(p.operator(), m, &f) {
 				t.Fatal("the message is not found")
 			}
 		} else {
@@ -194,7 +207,7 @@ func TestEvidenceIsKept(t *testing.T) {
 		receipt := func(i int, f *Match) bool {
 			m := p.receipt("46700000001", sms.Report{ID: fmt.Appendf(nil, c.receipt, i)})
 			defer m.Release()
-			p.Received(p.operator(), m)
+			p.received(p.operator(), m)
 			found, err := p.LookUp(p.operator(), m, f)
 			return found && err == nil
 		}
@@ -240,7 +253,7 @@ func TestRecordAnswer(t *testing.T) {
 		o.sendsUnasked.Store(c.unasked)
 		p.RecordAnswer(o, p.Matcher.table.Connector("operator").Config(), m, []byte("msg-1"))
 		var f Match
-		if found := p.Find(o, p.receipt("46700000001", sms.Report{ID: []byte("msg-1")}), &f); found != c.want || found && f.Mapping.ID != m.ID {
+		if found := p.find(o, p.receipt("46700000001", sms.Report{ID: []byte("msg-1")}), &f); found != c.want || found && f.Mapping.ID != m.ID {
 			t.Errorf("%+v: found: %v, message %d", c, found, f.Mapping.ID)
 		}
 	}
@@ -330,7 +343,7 @@ func TestRecordOf(t *testing.T) {
 		p.RecordLate(l, record, nil)
 		p.RecordLate(l, record, []byte("late"))
 		var f Match
-		if found := p.Find(p.operator(), p.receipt("46700000001", sms.Report{ID: []byte("late")}), &f); found != c.want || found && f.Mapping.ID != m.ID {
+		if found := p.find(p.operator(), p.receipt("46700000001", sms.Report{ID: []byte("late")}), &f); found != c.want || found && f.Mapping.ID != m.ID {
 			t.Errorf("%s: found: %v, %d instead of %d", name, found, f.Mapping.ID, m.ID)
 		}
 		p.SMSCs.all = nil
@@ -362,7 +375,7 @@ func TestUnknownProvesNothing(t *testing.T) {
 	var f Match
 	for _, id := range []string{"4a18", "4a17"} {
 		m := p.receipt("46700000001", sms.Report{ID: []byte(id), State: sms.StateDelivered})
-		if found := p.Find(p.operator(), m, &f); found != (id == "4a17") {
+		if found := p.find(p.operator(), m, &f); found != (id == "4a17") {
 			t.Fatalf("%s is found: %v", id, found)
 		}
 		if form := p.SMSCs.Forms()[0].Form; (form == "same") != (id == "4a17") {

@@ -146,21 +146,25 @@ func (d *Matcher) RecordMapping(b *store.Batch, o *SMSC, v *store.Mapping, peerI
 func recordUnder(
 	d *Matcher, b *store.Batch, o *SMSC, key []byte, v *store.Mapping, wall int64, elsewhere bool,
 ) (fresh bool) {
+	o.mu.Lock()
+	latest := o.recent.find(key) // by RecordAnswer, if it still has room
+	same := elsewhere && len(v.Context) == 0 && store.IsMappingOf(latest, v.ID)
 	if elsewhere {
 		d.record = store.AppendElsewhere(d.record[:0], v.ID)
 		b.Note(store.IDsOf(o.Name), key, d.record, store.DayOf(wall))
 	}
-	d.record = v.Append(d.record[:0])
+	if !same {
+		d.record = v.Append(d.record[:0])
+		same = bytes.Equal(latest, d.record)
+	}
+	if !same {
+		o.recent.add(key, d.record)
+	}
+	o.mu.Unlock()
 	if !elsewhere {
 		b.Note(store.IDsOf(o.Name), key, d.record, store.DayOf(wall))
 	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if bytes.Equal(o.recent.find(key), d.record) { // recorded by RecordAnswer and unchanged
-		return false
-	}
-	o.recent.add(key, d.record)
-	return true
+	return !same
 }
 
 // isAbout reports whether the addresses of a receipt match a message to dest. A receipt has the two

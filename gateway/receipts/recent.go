@@ -3,6 +3,7 @@ package receipts
 import (
 	"encoding/binary"
 	"hash/maphash"
+	"math/bits"
 )
 
 // recent holds the mappings of the latest messages by the peers' ids, so that a receipt usually
@@ -14,7 +15,6 @@ import (
 type recent struct {
 	seed    maphash.Seed
 	buckets []bucket // a power of two
-	entries int      // about how many entries the chunks have
 	chunks  [][]byte
 	first   uint32 // number of the first chunk
 	most    int    // maximum number of chunks
@@ -30,10 +30,9 @@ type bucket [8]place
 type place uint64
 
 const (
-	recentChunk  = 64 << 10
-	lowChunk     = 1<<24 - 1 // bits of a chunk's number that a place has
-	firstBuckets = 512
-	meanInBucket = 3 // most entries in a bucket, on average: with 3, fewer than one bucket in 200 would need more than 8 places
+	recentChunk = 64 << 10
+	lowChunk    = 1<<24 - 1 // bits of a chunk's number that a place has
+	perBucket   = 256       // octets of entries for each bucket: two or three entries, so that almost no bucket needs more than 8 places
 )
 
 func newPlace(hash uint64, chunk uint32, at int) place {
@@ -46,9 +45,12 @@ func (p place) age(current uint32) int {
 	return (int(current+1-uint32(p>>16))&lowChunk)<<16 - int(p&0xFFFF)
 }
 
-// newRecent returns a recent that takes up to about size octets.
+// newRecent returns a recent that takes up to about size octets, and a quarter of that for the places. All buckets are made at
+// once, because memory that is not used yet costs nothing, and a table that grows costs each entry.
 func newRecent(size int64) *recent {
-	return &recent{seed: maphash.MakeSeed(), buckets: make([]bucket, firstBuckets), first: 1, most: int(max(size/recentChunk, 2))}
+	most := max(size/recentChunk, 2)
+	buckets := 1 << bits.Len64(uint64(most*recentChunk/perBucket-1))
+	return &recent{seed: maphash.MakeSeed(), buckets: make([]bucket, buckets), first: 1, most: int(most)}
 }
 
 // add stores a value for a key.
@@ -61,9 +63,6 @@ func (r *recent) add(key, value []byte) {
 	if last < 0 || len(r.chunks[last])+n > recentChunk {
 		r.grow()
 		last = len(r.chunks) - 1
-	}
-	if r.entries++; r.entries > meanInBucket*len(r.buckets) {
-		r.rebuild()
 	}
 	c := r.chunks[last]
 	r.put(key, r.first+uint32(last), len(c))
@@ -107,7 +106,6 @@ func (r *recent) entry(p place, hash uint64) (key, value []byte) {
 // grow adds a chunk, and drops the first chunk if there are too many.
 func (r *recent) grow() {
 	if len(r.chunks) == r.most {
-		r.entries -= r.entries / len(r.chunks)
 		r.spare = r.chunks[0][:0]
 		r.chunks = r.chunks[:copy(r.chunks, r.chunks[1:])]
 		r.first++
@@ -117,18 +115,6 @@ func (r *recent) grow() {
 		c = make([]byte, 0, recentChunk)
 	}
 	r.chunks = append(r.chunks, c)
-}
-
-// rebuild makes room for twice as many places.
-func (r *recent) rebuild() {
-	r.buckets = make([]bucket, 2*len(r.buckets))
-	for i, c := range r.chunks {
-		for at := 0; at < len(c); {
-			key, value := entryAt(c, at)
-			r.put(key, r.first+uint32(i), at)
-			at += 4 + len(key) + len(value)
-		}
-	}
 }
 
 // entryAt returns the entry that begins at an offset of a chunk.

@@ -135,13 +135,9 @@ func (o *SMSC) grows() bool {
 }
 
 // Received records the form of the id of an SMSC's receipt.
-func (d *Matcher) Received(o *SMSC, m *sms.Message) {
-	r, ok := m.Report()
-	if !ok {
-		return
-	}
+func (d *Matcher) Received(o *SMSC, id []byte) {
 	o.mu.Lock()
-	o.learner.Received(r.ID)
+	o.learner.Received(id)
 	changed, grown := o.concludes(), o.grows()
 	o.mu.Unlock()
 	d.learnt(o, changed, grown)
@@ -215,12 +211,8 @@ func idsOf(r *sms.Report) [][]byte {
 	return [][]byte{r.ID, r.TextID}
 }
 
-// Find finds the message of a receipt among the latest ones, if its id can be read in one way.
-func (d *Matcher) Find(o *SMSC, m *sms.Message, f *Match) bool {
-	r, ok := m.Report()
-	if !ok {
-		return false
-	}
+// Find finds the message of a receipt with the content r among the latest ones, if its id can be read in one way.
+func (d *Matcher) Find(o *SMSC, m *sms.Message, r *sms.Report, f *Match) bool {
 	o.mu.Lock()
 	id := r.ID
 	key, ok := o.keyOf(id)
@@ -244,7 +236,7 @@ func (o *SMSC) keyOf(id []byte) (key []byte, ok bool) {
 		return nil, false
 	}
 	relation := o.form.relation
-	if !peerid.IsNumber(id) {
+	if relation != peerid.Same && !peerid.IsNumber(id) {
 		relation = peerid.Same
 	}
 	o.key, ok = peerid.AppendKey(o.key[:0], id, relation)

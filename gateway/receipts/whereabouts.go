@@ -56,7 +56,7 @@ func (d *Matcher) RecordEnd(b *store.Batch, m *sms.Message, e *keep.Ending, ahea
 			f.Answer = answerOf(e)
 		}
 	}
-	d.recordState(b, &v, &f)
+	d.recordState(b, &v, &f, store.DayOf(f.Since))
 }
 
 // recordReport records what a receipt says of a message, all parts of it if it has some. It reports false if that is nothing
@@ -75,7 +75,7 @@ func (d *Matcher) recordReport(now int64, of *store.Mapping, r *sms.Report) bool
 	if f.Since == 0 {
 		f.Since = d.node.Clock.Wall(now)
 	}
-	f.Since = max(f.Since, v.Arrived) // the times of an SMSC are often whole minutes
+	f.Since, o.today = max(f.Since, v.Arrived), store.DayOf(d.node.Clock.Wall(now)) // the times of an SMSC are often whole minutes
 	d.keep.Batches.Write(o.write)
 	o.known, o.fate = store.Mapping{}, Fate{}
 	d.outcomes.Put(o)
@@ -86,6 +86,7 @@ func (d *Matcher) recordReport(now int64, of *store.Mapping, r *sms.Report) bool
 type outcome struct {
 	known store.Mapping
 	fate  Fate
+	today uint32
 	room  [8]byte            // of fate.Err, if that is short
 	write func(*store.Batch) // writes the outcome
 }
@@ -94,17 +95,17 @@ func newOutcome(d *Matcher) *outcome {
 	o := &outcome{}
 	o.write = func(b *store.Batch) {
 		d.told.add(o.known.ID)
-		d.recordState(b, &o.known, &o.fate)
+		d.recordState(b, &o.known, &o.fate, o.today)
 	}
 	return o
 }
 
-func (d *Matcher) recordState(b *store.Batch, v *store.Mapping, f *Fate) {
+// recordState adds the outcome of a message to the open batch. today is the day by the wall clock.
+func (d *Matcher) recordState(b *store.Batch, v *store.Mapping, f *Fate, today uint32) {
 	d.recording.Lock()
 	defer d.recording.Unlock()
 	d.key = binary.BigEndian.AppendUint64(d.key[:0], v.ID)
 	d.record = f.append(v.Append(d.record[:0]))
-	today := store.DayOf(d.node.Clock.Wall(d.node.Clock.Now()))
 	b.Note(store.KindEnded, d.key, d.record, today)
 	if len(v.Submitted) == 0 {
 		return

@@ -95,16 +95,21 @@ func (t *Table) ClientLane(account string, context []byte) *connector.Lane {
 		return nil
 	}
 	endpoint := sms.EndpointOf(context)
-	if endpoint == "" && (context != nil || !r.sessions[account]) {
+	if endpoint == "" && (context != nil || !a.bySession) {
 		endpoint = a.EventsTo()
 	}
 	if endpoint != "" {
-		return t.accountLane(t.node.Config(), account, t.lanes.endpoint(account, endpoint))
+		return t.accountLane(t.node.Config(), a.SystemID, t.lanes.endpoint(a.SystemID, endpoint))
 	}
-	if !r.sessions[account] {
+	if !a.bySession {
 		return nil
 	}
-	return t.AccountLane(t.node.Config(), account)
+	if lane := a.lane.Load(); lane != nil && !isHomeless(lane) {
+		return lane
+	}
+	lane := t.AccountLane(t.node.Config(), a.SystemID)
+	a.lane.Store(lane)
+	return lane
 }
 
 // mostEndpoints is how many servers of an account have lanes of their own. Messages for further servers share one lane.

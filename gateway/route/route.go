@@ -1,6 +1,7 @@
 package route
 
 import (
+	"sync/atomic"
 	"time"
 
 	"pmg/config"
@@ -33,10 +34,9 @@ func (t target) up() bool {
 // routes holds the routing of one configuration.
 type routes struct {
 	table    *index[target]
-	accounts map[string]*config.Account
-	sessions map[string]bool // accounts whose sessions get messages
-	single   bool            // there is only one account
-	drivers  []speaker       // index: protocol
+	accounts map[string]*receiver
+	single   bool      // there is only one account
+	drivers  []speaker // index: protocol
 
 	connectors map[string]*config.Connector
 	validity   bool // an option sets or limits the validity of messages
@@ -45,12 +45,19 @@ type routes struct {
 	costs map[string]*prices.List // prices of the SMSCs that have any, by connector
 }
 
+// A receiver is an account of a configuration, as the receiver of messages.
+type receiver struct {
+	*config.Account
+	bySession bool                           // its sessions get messages
+	lane      atomic.Pointer[connector.Lane] // the last one of its sessions; nil: none was needed yet
+}
+
 // newRoutes builds the routes of a configuration whose connectors exist.
 func (t *Table) newRoutes(cfg *config.Config, lists map[string]*prices.List) *routes {
-	r := &routes{accounts: map[string]*config.Account{}, sessions: map[string]bool{}, single: len(cfg.Accounts) == 1}
+	r := &routes{accounts: make(map[string]*receiver, len(cfg.Accounts)), single: len(cfg.Accounts) == 1}
 	for i := range cfg.Accounts {
-		r.accounts[cfg.Accounts[i].SystemID] = &cfg.Accounts[i]
-		r.sessions[cfg.Accounts[i].SystemID] = cfg.ReceivesBySession(&cfg.Accounts[i])
+		a := &cfg.Accounts[i]
+		r.accounts[a.SystemID] = &receiver{Account: a, bySession: cfg.ReceivesBySession(a)}
 		r.forced = r.forced || cfg.Accounts[i].Receipts == config.ForceReceipts
 	}
 	r.connectors, r.validity = map[string]*config.Connector{}, hasValidity(cfg)

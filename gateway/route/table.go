@@ -59,7 +59,12 @@ func (t *Table) Apply(cfg *config.Config, lists map[string]*prices.List) {
 }
 
 // Account returns the options of an account, or nil if there is no such account.
-func (t *Table) Account(name string) *config.Account { return t.routes.Load().accounts[name] }
+func (t *Table) Account(name string) *config.Account {
+	if a := t.routes.Load().accounts[name]; a != nil {
+		return a.Account
+	}
+	return nil
+}
 
 // defaultParked is how many messages of SMSCs may be parked, which have no account.
 const defaultParked = 10_000

@@ -57,7 +57,9 @@ func ParseReceipt(text, tlvs []byte, zone *time.Location) (r Receipt, ok bool) {
 	}
 	p := receiptParser{zone: zone}
 	p.r.Parts, p.r.Delivered = -1, -1
-	p.parse(bytes.TrimRight(text, "\x00"))
+	if text = bytes.TrimRight(text, "\x00"); !p.parseUsual(text) {
+		p.parse(text)
+	}
 	r = p.r
 	r.TextID = r.ID
 	r.parameters(tlvs)
@@ -116,6 +118,53 @@ type receiptParser struct {
 	zone *time.Location
 	seen uint16 // a bit for each key
 }
+
+// usualKeys are the fields of a receipt's text as appendix B writes them.
+var usualKeys = [...]struct {
+	name string
+	key  receiptKey
+}{
+	{"id:", keyID}, {" sub:", keySub}, {" dlvrd:", keyDlvrd}, {" submit date:", keySubmitDate}, {" done date:", keyDoneDate},
+	{" stat:", keyStat}, {" err:", keyErr},
+}
+
+// parseUsual reads a text that has all fields as appendix B writes them, each with one word, in a third of the time of parse,
+// which would find the same. It reports false if the text has another form.
+func (p *receiptParser) parseUsual(b []byte) bool {
+	var values [len(usualKeys)][]byte
+	for i := range usualKeys {
+		name := usualKeys[i].name
+		if len(b) < len(name) || string(b[:len(name)]) != name {
+			return false
+		}
+		b = b[len(name):]
+		n := 0
+		for n < len(b) && isPlain[b[n]] {
+			n++
+		}
+		if n == 0 {
+			return false
+		}
+		values[i], b = b[:n:n], b[n:]
+	}
+	if len(b) < len(" text:") || b[0] != ' ' || keyLen(b[1:], receiptKeys[keyText].name, 0) != len("text:") {
+		return false
+	}
+	for i := range usualKeys {
+		p.field(usualKeys[i].key, values[i])
+	}
+	p.r.Text = b[len(" text:"):]
+	return true
+}
+
+// isPlain are the octets of a word that parse takes as it stands, whatever stands in front of it: letters, digits, and signs that
+// neither separate words nor enclose one.
+var isPlain = func() (is [256]bool) {
+	for c := '!'; c <= '~'; c++ {
+		is[c] = !isGap(byte(c)) && c != ':' && c != '=' && c != '"' && c != '\''
+	}
+	return is
+}()
 
 // parse takes a field's value to end where the next field begins, which is at a key behind a gap.
 func (p *receiptParser) parse(b []byte) {

@@ -13,16 +13,21 @@ import (
 // look at each note. It is not safe for concurrent use.
 type Recent struct {
 	seed    maphash.Seed
-	slots   []uint32 // number of an entry plus 1, at the place that the hash of its key gives, or behind it; 0: free
+	slots   []slot // at the place that the hash of an entry's key gives, or behind it
 	entries []entry
 	chunks  [][]byte // keys and values; octets are only appended
 	octets  int      // octets in the chunks
 	days    []uint32 // sorted days of the entries
 }
 
+// A slot has the hash of an entry's key in the upper half, so that an entry is only read if it is most likely the one, and
+// the entry's number plus 1 in the lower half. 0 is free.
+type slot uint64
+
+func newSlot(hash uint32, number int) slot { return slot(hash)<<32 | slot(number+1) }
+
 // An entry is a note of a Recent.
 type entry struct {
-	hash    uint32
 	day     uint32
 	chunk   uint32 // index of the chunk with the key and the value, one after the other
 	at      uint32 // index of the key's first octet in the chunk
@@ -37,13 +42,19 @@ const (
 )
 
 // NewRecent returns an empty table.
-func NewRecent() *Recent { return &Recent{seed: maphash.MakeSeed(), slots: make([]uint32, leastSlots)} }
+func NewRecent() *Recent { return &Recent{seed: maphash.MakeSeed(), slots: make([]slot, leastSlots)} }
+
+// next returns the table that follows this one, which is full. It has room for as many notes, because they come as fast as
+// before, most likely.
+func (r *Recent) next() *Recent {
+	return &Recent{seed: maphash.MakeSeed(), slots: make([]slot, len(r.slots)), entries: make([]entry, 0, len(r.entries))}
+}
 
 // Len returns the number of notes, including removed ones.
 func (r *Recent) Len() int { return len(r.entries) }
 
 // Octets returns about how much memory the table takes.
-func (r *Recent) Octets() int { return r.octets + len(r.entries)*36 }
+func (r *Recent) Octets() int { return r.octets + len(r.entries)*40 }
 
 // Put stores a note. A note with the same day and key is replaced.
 func (r *Recent) Put(day uint32, key, value []byte) { r.put(day, key, value, false) }
@@ -53,15 +64,15 @@ func (r *Recent) Remove(day uint32, key []byte) { r.put(day, key, nil, true) }
 
 func (r *Recent) put(day uint32, key, value []byte, removed bool) {
 	hash := r.hash(day, key)
-	slot := r.find(hash, day, key)
-	e := entry{hash: hash, day: day, key: uint32(len(key)), value: uint32(len(value)), removed: removed}
+	i := r.find(hash, day, key)
+	e := entry{day: day, key: uint32(len(key)), value: uint32(len(value)), removed: removed}
 	e.chunk, e.at = r.copyOf(key, value)
-	if number := r.slots[slot]; number > 0 {
-		r.entries[number-1] = e
+	if s := r.slots[i]; s != 0 {
+		*r.entryOf(s) = e
 		return
 	}
+	r.slots[i] = newSlot(hash, len(r.entries))
 	r.entries = append(r.entries, e)
-	r.slots[slot] = uint32(len(r.entries))
 	if at, known := slices.BinarySearch(r.days, day); !known {
 		r.days = slices.Insert(slices.Clone(r.days), at, day)
 	}
@@ -72,11 +83,11 @@ func (r *Recent) put(day uint32, key, value []byte, removed bool) {
 
 // Get returns the value of a note. ok is false if the table does not have it. removed says that it was removed.
 func (r *Recent) Get(day uint32, key []byte) (value []byte, removed, ok bool) {
-	number := r.slots[r.find(r.hash(day, key), day, key)]
-	if number == 0 {
+	s := r.slots[r.find(r.hash(day, key), day, key)]
+	if s == 0 {
 		return nil, false, false
 	}
-	e := &r.entries[number-1]
+	e := r.entryOf(s)
 	return r.valueOf(e), e.removed, true
 }
 
@@ -84,30 +95,39 @@ func (r *Recent) hash(day uint32, key []byte) uint32 {
 	return uint32(maphash.Bytes(r.seed, key)>>32) ^ day*0x9E3779B9
 }
 
-// find returns the slot of a note, or the free one for it.
-func (r *Recent) find(hash, day uint32, key []byte) (slot uint32) {
+// find returns the index of the slot of a note, or of the free one for it.
+func (r *Recent) find(hash, day uint32, key []byte) (i uint32) {
 	mask := uint32(len(r.slots) - 1)
-	for slot = hash & mask; ; slot = (slot + 1) & mask {
-		number := r.slots[slot]
-		if number == 0 {
-			return slot
+	for i = hash & mask; ; i = (i + 1) & mask {
+		s := r.slots[i]
+		if s == 0 {
+			return i
 		}
-		if e := &r.entries[number-1]; e.hash == hash && e.day == day && bytes.Equal(r.keyOf(e), key) {
-			return slot
+		if uint32(s>>32) != hash {
+			continue
+		}
+		if e := r.entryOf(s); e.day == day && bytes.Equal(r.keyOf(e), key) {
+			return i
 		}
 	}
 }
 
+func (r *Recent) entryOf(s slot) *entry { return &r.entries[uint32(s)-1] }
+
 // grow doubles the slots.
 func (r *Recent) grow() {
-	r.slots = make([]uint32, 2*len(r.slots))
+	old := r.slots
+	r.slots = make([]slot, 2*len(old))
 	mask := uint32(len(r.slots) - 1)
-	for i := range r.entries {
-		slot := r.entries[i].hash & mask
-		for r.slots[slot] != 0 {
-			slot = (slot + 1) & mask
+	for _, s := range old {
+		if s == 0 {
+			continue
 		}
-		r.slots[slot] = uint32(i + 1)
+		i := uint32(s>>32) & mask
+		for r.slots[i] != 0 {
+			i = (i + 1) & mask
+		}
+		r.slots[i] = s
 	}
 }
 

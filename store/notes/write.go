@@ -50,7 +50,7 @@ func (n *Notes) Freeze(at journal.Seq) bool {
 	case n.recent.Len() == 0:
 		n.written = at
 	default:
-		n.full, n.fullAt, n.forgotten, n.recent = n.recent, at, 0, NewRecent()
+		n.full, n.fullAt, n.forgotten, n.recent = n.recent, at, 0, n.recent.next()
 	}
 	return true
 }
