@@ -75,7 +75,8 @@ func (d *Matcher) recordReport(now int64, of *store.Mapping, r *sms.Report) bool
 	if f.Since == 0 {
 		f.Since = d.node.Clock.Wall(now)
 	}
-	f.Since, o.today = max(f.Since, v.Arrived), store.DayOf(d.node.Clock.Wall(now)) // the times of an SMSC are often whole minutes
+	f.Since = max(f.Since, v.Arrived) // the times of an SMSC are often whole minutes
+	o.today = store.DayOf(d.node.Clock.Wall(now))
 	d.keep.Batches.Write(o.write)
 	o.known, o.fate = store.Mapping{}, Fate{}
 	d.outcomes.Put(o)

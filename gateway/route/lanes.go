@@ -96,10 +96,10 @@ func (t *Table) ClientLane(account string, context []byte) *connector.Lane {
 	}
 	endpoint := sms.EndpointOf(context)
 	if endpoint == "" && (context != nil || !a.bySession) {
-		endpoint = a.EventsTo()
+		endpoint = a.config.EventsTo()
 	}
 	if endpoint != "" {
-		return t.accountLane(t.node.Config(), a.SystemID, t.lanes.endpoint(a.SystemID, endpoint))
+		return t.accountLane(t.node.Config(), a.config.SystemID, t.lanes.endpoint(a.config.SystemID, endpoint))
 	}
 	if !a.bySession {
 		return nil
@@ -107,7 +107,7 @@ func (t *Table) ClientLane(account string, context []byte) *connector.Lane {
 	if lane := a.lane.Load(); lane != nil && !isHomeless(lane) {
 		return lane
 	}
-	lane := t.AccountLane(t.node.Config(), a.SystemID)
+	lane := t.AccountLane(t.node.Config(), a.config.SystemID)
 	a.lane.Store(lane)
 	return lane
 }

@@ -47,7 +47,7 @@ type routes struct {
 
 // A receiver is an account of a configuration, as the receiver of messages.
 type receiver struct {
-	*config.Account
+	config    *config.Account
 	bySession bool                           // its sessions get messages
 	lane      atomic.Pointer[connector.Lane] // the last one of its sessions; nil: none was needed yet
 }
@@ -57,7 +57,7 @@ func (t *Table) newRoutes(cfg *config.Config, lists map[string]*prices.List) *ro
 	r := &routes{accounts: make(map[string]*receiver, len(cfg.Accounts)), single: len(cfg.Accounts) == 1}
 	for i := range cfg.Accounts {
 		a := &cfg.Accounts[i]
-		r.accounts[a.SystemID] = &receiver{Account: a, bySession: cfg.ReceivesBySession(a)}
+		r.accounts[a.SystemID] = &receiver{config: a, bySession: cfg.ReceivesBySession(a)}
 		r.forced = r.forced || cfg.Accounts[i].Receipts == config.ForceReceipts
 	}
 	r.connectors, r.validity = map[string]*config.Connector{}, hasValidity(cfg)
@@ -275,7 +275,7 @@ func (t *Table) Share(lane *connector.Lane, o *sms.Origin) *connector.Share {
 // account may take all free room.
 func (r *routes) percent(account string) int {
 	if a := r.accounts[account]; a != nil && !r.single {
-		return a.Share
+		return a.config.Share
 	}
 	return 100
 }

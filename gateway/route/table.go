@@ -61,7 +61,7 @@ func (t *Table) Apply(cfg *config.Config, lists map[string]*prices.List) {
 // Account returns the options of an account, or nil if there is no such account.
 func (t *Table) Account(name string) *config.Account {
 	if a := t.routes.Load().accounts[name]; a != nil {
-		return a.Account
+		return a.config
 	}
 	return nil
 }
