@@ -1,6 +1,7 @@
 package node
 
 import (
+	"strings"
 	"sync"
 
 	"pmg/config"
@@ -57,10 +58,12 @@ func (o *Origins) TallyOf(account string) *sms.Tally {
 	if o.tallies == nil {
 		o.tallies = map[string]*sms.Tally{}
 	}
-	if o.tallies[account] == nil {
-		o.tallies[account] = &sms.Tally{}
+	t := o.tallies[account]
+	if t == nil {
+		t = &sms.Tally{}
+		o.tallies[strings.Clone(account)] = t // a clone, so that a caller's octets need not be copied for each receipt
 	}
-	return o.tallies[account]
+	return t
 }
 
 // parametersOf returns the parameters of an account's messages. The caller holds mu.

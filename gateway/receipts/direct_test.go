@@ -190,3 +190,29 @@ func TestToldAfter(t *testing.T) {
 		}
 	}
 }
+
+// A receipt whose message is among the latest ones is found and becomes the client's without an allocation, but for the batch that
+// grows.
+func TestReceiptAllocatesNothing(t *testing.T) {
+	p := newRig(t)
+	p.accepted("msg-1")
+	o, c := p.operator(), Match{}
+	report := sms.Report{ID: []byte("msg-1"), State: sms.StateDelivered, Err: []byte("000"), Original: []byte("id:msg-1 stat:DELIVRD")}
+	m := p.receipt("46700000001", report)
+	from, to := sms.Address{Addr: []byte("46700000001")}, sms.Address{Addr: []byte("1234")}
+	n := testing.AllocsPerRun(1000, func() {
+		m.SetReport(from, to, &report)
+		r, _ := m.Report()
+		p.Received(o, r.ID)
+		c = c.Emptied()
+		if !p.Find(o, m, &r, &c) {
+			t.Error("the message is not found")
+		}
+		if _, v := p.Direct(p.now, m, &c); v != passOn {
+			t.Errorf("the verdict is %d", v)
+		}
+	})
+	if n >= 1 {
+		t.Errorf("%v allocations", n)
+	}
+}
