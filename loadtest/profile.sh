@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Makes the profile that the compiler optimises hot code with, of CPU under load: cmd/pmg/default.pgo, of pmg alone, with its store in
-# memory and on disk. Run it (make pgo) after large changes of the hot path.
+# memory and on disk, without receipts and with one for each message. Run it (make pgo) after large changes of the hot path.
 set -euo pipefail
 usage="usage: profile.sh PATH-OF-PMG PATH-OF-PMGLOAD PROFILE"
 pmg=${1:?$usage} pmgload=${2:?$usage} profile=${3:?$usage}
@@ -17,7 +17,7 @@ address() { # file, words before it: waits for a line with an address
   return 1
 }
 
-"$pmgload" sink --listen 127.0.0.1:0 >"$dir/sink" 2>&1 &
+"$pmgload" sink --listen 127.0.0.1:0 --receipts >"$dir/sink" 2>&1 &
 sink=$(address "$dir/sink" 'listening on')
 for engine in memory pebble; do
   cat >"$dir/pmg.yaml" <<YAML
@@ -33,12 +33,16 @@ YAML
   "$pmg" serve -c "$dir/pmg.yaml" >"$dir/$engine.log" 2>&1 &
   gateway=$!
   clients=$(address "$dir/$engine.log" '"clients"')
-  "$pmgload" load --to "$clients" --connections 64 --duration 12s >/dev/null 2>&1 &
-  load=$!
-  sleep 1
-  curl -sf --unix-socket "$dir/admin.sock" "http://localhost/debug/pprof/profile?seconds=10" >"$dir/$engine.pprof"
-  kill "$load" "$gateway"
-  wait "$load" "$gateway" || true
+  for receipts in "" --receipts; do
+    "$pmgload" load --to "$clients" --connections 64 --duration 12s $receipts >/dev/null 2>&1 &
+    load=$!
+    sleep 1
+    curl -sf --unix-socket "$dir/admin.sock" "http://localhost/debug/pprof/profile?seconds=10" >"$dir/$engine$receipts.pprof"
+    kill "$load"
+    wait "$load" || true
+  done
+  kill "$gateway"
+  wait "$gateway" || true
 done
 go tool pprof -proto "$dir"/*.pprof >"$profile"
 echo "made $profile"
