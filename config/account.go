@@ -67,6 +67,31 @@ type Logins struct {
 	Users []AccountUser `yaml:"users" live:"yes" doc:"People who may log in to the pages for customers (docs/portal.md), 100 at most, each as {name: ann, password: \"$argon2id$…\", scope: send}."`
 
 	SecondFactor bool `yaml:"second_factor" default:"false" live:"yes" doc:"Whether each of its users needs a second factor: after a login, one without it must set it up before any other page (docs/portal.md)."`
+
+	Pages Pages // options of the pages of its users
+}
+
+// Pages are what the pages for customers have beside what the API shows.
+type Pages struct {
+	Inbox time.Duration `yaml:"inbox" default:"0s" range:"0s..8760h" live:"yes" doc:"How long the texts of messages from mobiles are kept for the page Inbox (docs/portal.md), such as 720h; 0s keeps none. With it, an account that gets such messages neither by a session nor by webhook or pull gets them by this page alone."`
+}
+
+// InboxLane is the endpoint of an account whose inbox alone gets its messages from mobiles.
+const InboxLane = "inbox"
+
+// MobilesTo returns the endpoint for messages from mobiles if the account gets them by no session: as EventsTo, or InboxLane.
+func (a *Account) MobilesTo() string {
+	if to := a.EventsTo(); to != "" || a.Logins.Pages.Inbox == 0 {
+		return to
+	}
+	return InboxLane
+}
+
+// checkInbox checks the inbox of an account: its texts must be kept.
+func checkInbox(d *decoder, a *Account, path string, s *Store) {
+	if a.Logins.Pages.Inbox > 0 && s.Engine == MemoryStore {
+		d.problem(path+".inbox", "must be 0s with store.engine: memory, which keeps no texts: use pebble")
+	}
 }
 
 // AccountUser is somebody who may log in to the pages for customers in the name of an account.

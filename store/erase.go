@@ -51,7 +51,7 @@ func (e *diskEraser) EachNote(ctx context.Context, f func(*Note) error) error {
 		return err
 	}
 	return eachNote(ctx, e.disk.reader.notes, func(v *Note) error {
-		if err := e.disk.openNote(appendNote(nil, v.Kind, v.Key), &v.Value); err != nil {
+		if err := openNote(e.disk.reader, appendNote(nil, v.Kind, v.Key), &v.Value); err != nil {
 			return err
 		}
 		return f(v)
@@ -81,7 +81,8 @@ func eachNote(ctx context.Context, all *notes.Notes, f func(*Note) error) error 
 
 // IsStill implements Eraser.
 func (e *diskEraser) IsStill(v *Note) (bool, error) {
-	return isStill(e.disk.reader.notes, v, e.disk.openNote)
+	r := e.disk.reader
+	return isStill(r.notes, v, func(key []byte, value *[]byte) error { return openNote(r, key, value) })
 }
 
 // isStill reports whether a note is unchanged. open decrypts its value.

@@ -208,7 +208,7 @@ func (r *reader) Lookup(kind Kind, key []byte) ([]byte, bool, error) {
 	full := appendNote(nil, kind, key)
 	value, ok, err := r.notes.Lookup(full)
 	if err == nil && ok {
-		err = r.openNote(full, &value)
+		err = openNote(r, full, &value)
 	}
 	if err != nil {
 		return nil, false, fmt.Errorf("cannot look up id %q of %s: %w", key, kind, err)
@@ -227,7 +227,7 @@ func (r *reader) Notes(kind Kind, from []byte, limit int, f func(key, value []by
 		return eachOf(r.notes, kind, from, limit, f)
 	}
 	return eachOf(r.notes, kind, from, limit, func(key, value []byte) error {
-		if err := r.openNote(appendNote(nil, kind, key), &value); err != nil {
+		if err := openNote(r, appendNote(nil, kind, key), &value); err != nil {
 			return err
 		}
 		return f(key, value)

@@ -41,7 +41,7 @@ func checkKeys(s *durable) error {
 	if err := s.checkReadable(); err != nil {
 		return err
 	}
-	if err := s.renewSeals(); err != nil {
+	if err := renewSeals(s); err != nil {
 		return err
 	}
 	var b Batch
@@ -109,7 +109,7 @@ func sealedNote(key, value []byte) (id uint64, ok bool) {
 }
 
 // openNote decrypts the value of a note if it is encrypted. key has the kind in front.
-func (r *reader) openNote(key []byte, value *[]byte) error {
+func openNote(r *reader, key []byte, value *[]byte) error {
 	id, ok := sealedNote(key, *value)
 	if !ok {
 		return nil
@@ -119,7 +119,7 @@ func (r *reader) openNote(key []byte, value *[]byte) error {
 
 // renewSeals encrypts the notes with texts by the first key that are not. So no note needs an earlier key, whose messages end
 // sooner.
-func (s *durable) renewSeals() error {
+func renewSeals(s *durable) error {
 	var b Batch
 	commit := func() error {
 		if b.Len() == 0 {
@@ -134,7 +134,7 @@ func (s *durable) renewSeals() error {
 		if len(value) == 0 || s.sealer.IsOfFirst(value) {
 			return nil
 		}
-		if err := s.openNote(appendNote(nil, KindInbox, key), &value); err != nil {
+		if err := openNote(s.reader, appendNote(nil, KindInbox, key), &value); err != nil {
 			if errors.Is(err, seal.ErrKey) {
 				err = fmt.Errorf("%w (%w)", ErrKey, err)
 			}

@@ -211,6 +211,7 @@ func (c *changer) put(all []*found) error {
 			}
 			if c.Operations.keep.Durable() {
 				b.Keep(m, store.State{Lane: keep.LaneName(s.Lane)})
+				c.keep.Receive(b, m, s.Lane)
 			} else {
 				b.Delete(f.id, len(f.record)) // a store in memory has no messages that wait in a lane
 			}

@@ -25,6 +25,7 @@ func pages() []page {
 		{browser.Page{Title: "Overview"}, look, overviewOf},
 		{browser.Page{Name: "messages", Title: "Messages"}, look, messagesOf},
 		{browser.Page{Name: "messages/{id}", Title: "Message"}, look, messageOf},
+		{browser.Page{Name: "inbox", Title: "Inbox"}, send, inboxOf},
 		{browser.Page{Name: "send", Title: "Send"}, send, sendOf},
 		{browser.Page{Name: "mailing", Title: "Mailing", Group: "Send"}, send, mailingsOf},
 		{browser.Page{Name: "mailing/{id}", Title: "Mailing", Group: "Send"}, send, mailingOf},
