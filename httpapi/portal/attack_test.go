@@ -86,6 +86,7 @@ func TestWhoMayWhat(t *testing.T) {
 		for _, file := range []string{"statistics.csv", "opt-outs.csv", "prices.csv"} { // there is none of them
 			check(file, who.get(file), look, 404)
 		}
+		check("messages.csv", who.get("messages.csv"), look, 200)
 		check("nothing", who.get("nothing"), look, 404)
 		for path, f := range forms() {
 			check(path, who.do("POST", path, f.form), f.needs, f.done)

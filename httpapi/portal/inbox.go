@@ -80,7 +80,10 @@ func (m *inboxModel) query(before string) string {
 
 // isWith reports whether a text is from a number or to it; q may be a part of the number, and "" is any.
 func isWith(m *inbox.Message, q string) bool {
-	wanted, part := number.Read(q), strings.ToLower(strings.TrimLeft(q, "+"))
+	wanted, part := number.Read(q), strings.ToLower(q)
+	if digits := wanted.Digits(); digits != nil {
+		part = string(digits)
+	}
 	for _, address := range []string{m.From, m.To} {
 		if strings.Contains(strings.ToLower(address), part) || number.Read(address).Equal(wanted) {
 			return true

@@ -127,10 +127,7 @@ func (s mailingPages) run(m *mailing, do func(*mailingPost)) {
 	by := &mailingPost{
 		messages: v.rooms().Messages, reader: &v.site.portal.reader, from: v.x.Source(),
 		now: func() time.Time { return time.Unix(0, v.rooms().Node.Clock.WallNow()) },
-		may: func() bool {
-			_, u, _ := v.x.StillUser(v.who.account, v.who.user)
-			return u != nil && proofOf(u) == v.who.proof && scopes[u.Scope] >= send
-		},
+		may: v.mayStill(send),
 	}
 	v.rooms().Go(m.begun(by, do))
 }
