@@ -71,29 +71,6 @@ type Logins struct {
 	Pages Pages // options of the pages of its users
 }
 
-// Pages are what the pages for customers have beside what the API shows.
-type Pages struct {
-	Inbox time.Duration `yaml:"inbox" default:"0s" range:"0s..8760h" live:"yes" doc:"How long the texts of messages from mobiles are kept for the page Inbox (docs/portal.md), such as 720h; 0s keeps none. With it, an account that gets such messages neither by a session nor by webhook or pull gets them by this page alone."`
-}
-
-// InboxLane is the endpoint of an account whose inbox alone gets its messages from mobiles.
-const InboxLane = "inbox"
-
-// MobilesTo returns the endpoint for messages from mobiles if the account gets them by no session: as EventsTo, or InboxLane.
-func (a *Account) MobilesTo() string {
-	if to := a.EventsTo(); to != "" || a.Logins.Pages.Inbox == 0 {
-		return to
-	}
-	return InboxLane
-}
-
-// checkInbox checks the inbox of an account: its texts must be kept.
-func checkInbox(d *decoder, a *Account, path string, s *Store) {
-	if a.Logins.Pages.Inbox > 0 && s.Engine == MemoryStore {
-		d.problem(path+".inbox", "must be 0s with store.engine: memory, which keeps no texts: use pebble")
-	}
-}
-
 // AccountUser is somebody who may log in to the pages for customers in the name of an account.
 type AccountUser struct {
 	Name     string `yaml:"name" required:"yes" live:"yes" doc:"Who it is, for the login and the logs."`

@@ -31,6 +31,7 @@ func forms() map[string]struct {
 		"mailing":       {send, url.Values{"text": {"hello"}}, 415},
 		"opt-outs":      {send, url.Values{"number": {"+46700000001"}}, 404},
 		"webhooks":      {manage, url.Values{"do": {"url"}, "url": {"https://shop.example/"}}, 409},
+		"templates":     {manage, url.Values{"name": {"late"}, "text": {"hello"}}, 409},
 		"keys":          {manage, url.Values{"name": {"till"}}, 409},
 		"users":         {manage, url.Values{"name": {"look"}, "reset": {"1"}}, 409},
 		"password":      {look, url.Values{"current": {password}, "password": {"battery staple"}, "again": {"battery staple"}}, 409},

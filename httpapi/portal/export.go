@@ -38,8 +38,8 @@ type export struct {
 }
 
 // exportMessages answers with the messages that the request selects as CSV.
-func (v *visit) exportMessages() {
-	m, q := v.selected()
+func exportMessages(v *visit) {
+	m, q := selectedMessages(v)
 	if m.Wrong != "" {
 		v.wrong(http.StatusBadRequest, m.Wrong)
 		return
@@ -147,8 +147,8 @@ func cellsOf(k *own.Known) []string {
 	}
 }
 
-// digitsOf returns an international number without the '+' in front, which a spreadsheet would take for a formula, and anything else
-// as it is.
+// digitsOf returns an international number without the '+' in front, which a spreadsheet would take for a formula, and anything
+// else as it is.
 func digitsOf(address string) string {
 	if n := number.Read(address); n.IsInternational() {
 		return n.String()

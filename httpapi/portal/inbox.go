@@ -28,8 +28,14 @@ type inboxRow struct {
 	ID, Answer string // ids as they are shown; Answer "": there is no reply
 }
 
-// inboxOf lists the received texts that the request selects: those with a number, and without a reply unless all are asked for.
-func inboxOf(v *visit) (any, *own.Problem) {
+// An inboxPage is the page with received texts, and what the form Send has of it.
+type inboxPage struct{ visit *visit }
+
+func inboxOf(v *visit) (any, *own.Problem) { return inboxPage{v}.model() }
+
+// model lists the received texts that the request selects: those with a number, and without a reply unless all are asked for.
+func (i inboxPage) model() (any, *own.Problem) {
+	v := i.visit
 	values := v.x.Request.URL.Query()
 	m := inboxModel{
 		Off: v.x.Account.Config().Logins.Pages.Inbox == 0, Q: strings.TrimSpace(values.Get("q")), All: values.Get("all") != "",
@@ -46,7 +52,7 @@ func inboxOf(v *visit) (any, *own.Problem) {
 	case errors.Is(err, errBusy):
 		return nil, busyReading()
 	case err != nil:
-		return nil, v.unreadInbox(err)
+		return nil, i.unread(err)
 	}
 	below, err := httpsms.ParseID(values.Get("before"))
 	for _, one := range all {
@@ -92,8 +98,9 @@ func isWith(m *inbox.Message, q string) bool {
 	return false
 }
 
-// unreadInbox returns the problem of an inbox that cannot be read.
-func (v *visit) unreadInbox(err error) *own.Problem {
+// unread returns the problem of an inbox that cannot be read.
+func (i inboxPage) unread(err error) *own.Problem {
+	v := i.visit
 	if v.rooms().Node.Repeats.First("inbox of the portal") {
 		v.rooms().Node.Log.Error().Err(err).Str("account", v.who.account).Msg("cannot read the inbox of an account")
 	}
@@ -101,7 +108,8 @@ func (v *visit) unreadInbox(err error) *own.Problem {
 }
 
 // replyTo fills in a form with the sender and the recipient of a reply to a received text.
-func (v *visit) replyTo(s *sending, id string) *own.Problem {
+func (i inboxPage) replyTo(s *sending, id string) *own.Problem {
+	v := i.visit
 	number, err := httpsms.ParseID(id)
 	if err != nil {
 		return own.NewProblem("not-found", "")
@@ -109,7 +117,7 @@ func (v *visit) replyTo(s *sending, id string) *own.Problem {
 	from, to, ok, err := v.rooms().Inbox.Find(v.who.account, number)
 	switch {
 	case err != nil:
-		return v.unreadInbox(err)
+		return i.unread(err)
 	case !ok:
 		return own.NewProblem("not-found", "")
 	}
@@ -118,9 +126,10 @@ func (v *visit) replyTo(s *sending, id string) *own.Problem {
 }
 
 // replied records that a message that was sent by a form is the reply to a received text, if it went to the text's sender.
-func (v *visit) replied(s *sending, id uint64) {
+func (i inboxPage) replied(s *sending, id uint64) {
+	v := i.visit
 	var asked sending
-	if s.Reply == "" || v.replyTo(&asked, s.Reply) != nil || !number.Read(asked.To).Equal(number.Read(s.To)) {
+	if s.Reply == "" || i.replyTo(&asked, s.Reply) != nil || !number.Read(asked.To).Equal(number.Read(s.To)) {
 		return
 	}
 	received, err := httpsms.ParseID(s.Reply)
@@ -128,6 +137,6 @@ func (v *visit) replied(s *sending, id uint64) {
 		err = v.rooms().Inbox.Answered(v.who.account, received, id)
 	}
 	if err != nil {
-		_ = v.unreadInbox(err) // the message was sent
+		_ = i.unread(err) // the message was sent
 	}
 }

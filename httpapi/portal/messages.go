@@ -28,7 +28,7 @@ type messages struct {
 
 // messagesOf lists the messages that the request selects: those to a number, or the message with an id.
 func messagesOf(v *visit) (any, *own.Problem) {
-	m, q := v.selected()
+	m, q := selectedMessages(v)
 	if m.Wrong != "" || len(m.Rows) > 0 {
 		return m, nil
 	}
@@ -50,8 +50,8 @@ func messagesOf(v *visit) (any, *own.Problem) {
 	return m, nil
 }
 
-// selected reads which messages the request selects: a list, whose query it returns, or the message with an id.
-func (v *visit) selected() (m messages, list url.Values) {
+// selectedMessages reads which messages the request selects: a list, whose query it returns, or the message with an id.
+func selectedMessages(v *visit) (m messages, list url.Values) {
 	values := v.x.Request.URL.Query()
 	m = messages{
 		Q: strings.TrimSpace(values.Get("q")), State: values.Get("state"), Since: values.Get("since"), Until: values.Get("until"),

@@ -34,7 +34,7 @@ type preview struct {
 func sendOf(v *visit) (any, *own.Problem) {
 	s := sending{Once: token.New()}
 	if id := v.x.Request.URL.Query().Get("reply"); id != "" {
-		if p := v.replyTo(&s, id); p != nil {
+		if p := (inboxPage{v}).replyTo(&s, id); p != nil {
 			return nil, p
 		}
 	}
@@ -55,6 +55,11 @@ func (v *visit) submit() {
 	}
 	if !onceForm.MatchString(s.Once) {
 		s.Once = token.New()
+	}
+	if form.Has("choose") {
+		s.Text = textsPage{v}.text(form.Get("template"))
+		v.page(http.StatusOK, "send", "Send", s)
+		return
 	}
 	body, m, p := s.read(&v.site.portal.reader, time.Unix(0, v.rooms().Node.Clock.WallNow()))
 	switch {
@@ -107,7 +112,7 @@ func (v *visit) sent(m *own.Message, s *sending, body []byte) *own.Problem {
 		return p
 	}
 	id := sms.FormatID(r.ID)
-	v.replied(s, r.ID)
+	inboxPage{v}.replied(s, r.ID)
 	v.record("send", map[string]string{"id": id}, "ok")
 	v.site.sessions.Notify(v.x.Request, browser.Notice{Text: "The message was accepted."})
 	v.x.Answer(&httpsms.Answer{Status: http.StatusSeeOther, Header: [][2]string{{"Location", Base + "messages/" + id}}})

@@ -83,7 +83,7 @@ func (p *Portal) Site(l *server.Listener) *Site {
 	}
 	s.mux.HandleFunc("GET "+Base, s.allowed(look, (*visit).missing))
 	s.mux.HandleFunc("GET "+Base+"statistics.csv", s.allowed(look, (*visit).statisticsFile))
-	s.mux.HandleFunc("GET "+messagesFile, s.allowed(look, (*visit).exportMessages))
+	s.mux.HandleFunc("GET "+messagesFile, s.allowed(look, exportMessages))
 	s.mux.HandleFunc("POST "+Base+"send", s.allowed(send, (*visit).submit))
 	s.mux.HandleFunc("GET "+Base+"opt-outs.csv", s.allowed(look, func(v *visit) { optOuts{v}.file() }))
 	s.mux.HandleFunc("GET "+Base+"prices.csv", s.allowed(look, func(v *visit) { priceList{v}.file() }))
@@ -91,6 +91,7 @@ func (p *Portal) Site(l *server.Listener) *Site {
 	s.mux.HandleFunc("POST "+Base+"webhooks", s.allowed(manage, func(v *visit) { hooks{v}.change() }))
 	s.mux.HandleFunc("POST "+mailingPath, s.allowed(send, func(v *visit) { mailingPages{v}.begin() }))
 	s.mux.HandleFunc("POST "+mailingPath+"/{id}", s.allowed(send, func(v *visit) { mailingPages{v}.change() }))
+	s.mux.HandleFunc("POST "+Base+"templates", s.allowed(manage, func(v *visit) { textsPage{v}.change() }))
 	s.mux.HandleFunc("POST "+Base+"keys", s.allowed(manage, (*visit).changeKeys))
 	s.mux.HandleFunc("POST "+Base+"users", s.allowed(manage, (*visit).changeUsers))
 	s.mux.HandleFunc("POST "+passwordPath, s.allowed(look, (*visit).changePassword))

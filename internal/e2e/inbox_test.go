@@ -18,7 +18,7 @@ import (
 	"pmg/internal/testkit/testutil"
 )
 
-// inboxSite is a site whose account people gets the messages of mobiles by its inbox, and no client gets them unless bind lets it.
+// inboxSite is a site whose account people gets the messages of mobiles by its inbox, and a client if bind allows one.
 func inboxSite(t *testing.T, bind string) site {
 	hash, err := bcrypt.GenerateFromPassword([]byte("of a person"), bcrypt.MinCost)
 	if err != nil {
