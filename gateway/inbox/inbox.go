@@ -58,6 +58,7 @@ type Inbox struct {
 // A box is what is known of an account's texts, the oldest first.
 type box struct {
 	entries []entry
+	ids     map[uint64]struct{}
 	octets  int64
 }
 
@@ -104,7 +105,7 @@ func (x *Inbox) Load() error {
 func (x *Inbox) box(account string) *box {
 	b := x.of[account]
 	if b == nil {
-		b = &box{}
+		b = &box{ids: map[uint64]struct{}{}}
 		x.of[account] = b
 	}
 	return b
@@ -112,6 +113,7 @@ func (x *Inbox) box(account string) *box {
 
 func (b *box) add(e entry) {
 	b.entries = append(b.entries, e)
+	b.ids[e.id] = struct{}{}
 	b.octets += int64(e.octets)
 }
 
@@ -119,6 +121,7 @@ func (b *box) add(e entry) {
 func (b *box) drop(to *store.Batch, account string) {
 	e := b.entries[0]
 	b.entries = b.entries[1:]
+	delete(b.ids, e.id)
 	b.octets -= int64(e.octets)
 	to.Erase(store.KindInbox, store.ReceivedKey(account, e.id), store.Forever)
 	to.Erase(store.KindInbox, store.AnsweredKey(account, e.id), store.Forever)
@@ -136,10 +139,8 @@ func (x *Inbox) Add(b *store.Batch, m *sms.Message, lane *connector.Lane) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	box := x.box(a.SystemID)
-	for i := len(box.entries) - 1; i >= 0 && box.entries[i].at >= v.At; i-- {
-		if box.entries[i].id == m.ID {
-			return
-		}
+	if _, is := box.ids[m.ID]; is {
+		return
 	}
 	b.Claim(store.KindInbox, store.ReceivedKey(a.SystemID, m.ID), value, store.Forever)
 	box.add(entry{m.ID, v.At, v.Until, int32(len(value))})

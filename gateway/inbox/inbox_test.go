@@ -174,8 +174,10 @@ func TestParts(t *testing.T) {
 	r.wall = r.wall.Add(48 * time.Hour)
 	r.get(r.lane, ann, part(7, 2, 2), "late")
 	r.wants("shop", "[…]late", "other[…]", "one […] three", "hello world")
+	r.get(r.lane, bob, part(9, 255, 100), "middle")
+	r.wants("shop", "[…]middle[…]", "[…]late", "other[…]", "one […] three", "hello world")
 	r.get(r.lane, ann, part(8, 2, 9), "of a wrong number")
-	r.wants("shop", "of a wrong number", "[…]late", "other[…]", "one […] three", "hello world")
+	r.wants("shop", "of a wrong number", "[…]middle[…]", "[…]late", "other[…]", "one […] three", "hello world")
 }
 
 // A text is gone from the page as soon as it is too old, by the shorter of the times when it came and now. It leaves the store when
@@ -241,12 +243,12 @@ func TestMost(t *testing.T) {
 	r.restart()
 	r.get(r.lane, "46700000001", "", "last")
 	r.wants("shop", "last", large, large, large)
-	var b box
+	b := box{ids: map[uint64]struct{}{}}
 	var none store.Batch
 	for id := range uint64(Most + 1) {
 		b.add(entry{id: id})
 	}
-	if b.drop(&none, "shop"); len(b.entries) != Most || b.entries[0].id != 1 {
+	if b.drop(&none, "shop"); len(b.entries) != Most || len(b.ids) != Most || b.entries[0].id != 1 {
 		t.Errorf("%d, from %d", len(b.entries), b.entries[0].id)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/binary"
 	"errors"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -154,9 +155,8 @@ type setKey struct {
 type set struct {
 	index int // of its message in all
 	at    int64
-	texts []string
-	there []bool
-	older *set // parts of the same key that came long before
+	parts map[uint8]string // texts by the numbers of the parts
+	older *set             // parts of the same key that came long before
 }
 
 // add adds a text, whose id is higher than those before.
@@ -170,27 +170,39 @@ func (j *joining) add(id uint64, v *store.Received) {
 		return
 	}
 	key := setKey{m.From, m.To, v.Reference, v.Parts, v.Wide}
-	s, i := j.sets[key], v.Part-1
-	if s == nil || v.At-s.at > joinTime || s.there[i] && s.texts[i] != m.Text {
-		s = &set{len(j.all), v.At, make([]string, v.Parts), make([]bool, v.Parts), s}
+	s := j.sets[key]
+	if s == nil || v.At-s.at > joinTime || s.differs(v.Part, m.Text) {
+		s = &set{len(j.all), v.At, map[uint8]string{}, s}
 		j.sets[key], j.all = s, append(j.all, m)
 	}
-	s.texts[i], s.there[i] = m.Text, true // a part that has come twice counts once
+	s.parts[v.Part] = m.Text // a part that has come twice counts once
 	j.all[s.index].Binary = j.all[s.index].Binary || m.Binary
 }
 
-// join writes the texts of long messages.
+// differs reports whether the set has another text of a part.
+func (s *set) differs(part uint8, text string) bool {
+	other, is := s.parts[part]
+	return is && other != text
+}
+
+// join writes the texts of long messages. Parts that are missing behind one another are shown as one.
 func (j *joining) join() {
-	for _, s := range j.sets {
+	for key, s := range j.sets {
 		for ; s != nil; s = s.older {
-			m := &j.all[s.index]
-			for i, there := range s.there {
-				if !there {
-					s.texts[i] = missing
-					m.Missing++
+			var text strings.Builder
+			last := 0
+			for _, part := range slices.Sorted(maps.Keys(s.parts)) {
+				if int(part) > last+1 {
+					text.WriteString(missing)
 				}
+				text.WriteString(s.parts[part])
+				last = int(part)
 			}
-			m.Text = strings.Join(s.texts, "")
+			if last < int(key.total) {
+				text.WriteString(missing)
+			}
+			m := &j.all[s.index]
+			m.Text, m.Missing = text.String(), int(key.total)-len(s.parts)
 		}
 	}
 }

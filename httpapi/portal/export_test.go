@@ -99,6 +99,10 @@ func TestExport(t *testing.T) {
 	if rows := table(t, r.user("rival", config.LookScope).get("messages.csv")); len(rows) != 1 || rows[0][0] != "of-the-rival" {
 		t.Errorf("%q", rows)
 	}
+	id := r.user("shop", config.SendScope).sendText("+46700000003", "hello")
+	if rows := table(t, b.get("messages.csv?q="+id)); len(rows) != 1 || rows[0][0] != id {
+		t.Errorf("%q", rows)
+	}
 	for _, q := range []string{"state=none", "since=never", "until=x"} {
 		if w := b.get("messages.csv?" + q); w.code != 400 || strings.Contains(w.header.Get("Content-Type"), "csv") {
 			t.Errorf("%s: %+v", q, w)

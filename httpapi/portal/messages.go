@@ -57,13 +57,13 @@ func selectedMessages(v *visit) (m messages, list url.Values) {
 		Q: strings.TrimSpace(values.Get("q")), State: values.Get("state"), Since: values.Get("since"), Until: values.Get("until"),
 		States: own.States(),
 	}
+	list = url.Values{}
 	if _, err := httpsms.ParseID(m.Q); err == nil {
 		if k, p := v.rooms().Messages.Find(v.x, m.Q); p == nil {
 			m.Rows = []own.Known{*k}
-			return m, nil
+			return m, list
 		}
 	}
-	list = url.Values{}
 	for name, value := range map[string]string{"to": m.Q, "state": m.State, "cursor": values.Get("cursor")} {
 		if value != "" {
 			list.Set(name, value)
@@ -77,7 +77,7 @@ func selectedMessages(v *visit) (m messages, list url.Values) {
 		at, err := timetext.ParseTime(text, now)
 		if err != nil {
 			m.Wrong = name + ": " + err.Error()
-			return m, nil
+			return m, list
 		}
 		list.Set(name, at.UTC().Format(time.RFC3339))
 	}
