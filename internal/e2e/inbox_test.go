@@ -14,6 +14,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"golang.org/x/crypto/bcrypt"
 
+	"pmg/gateway/operate"
 	"pmg/gateway/privacy"
 	"pmg/internal/testkit/testutil"
 )
@@ -170,4 +171,31 @@ func TestInboxBeside(t *testing.T) {
 	client.send("deliver_sm_resp seq=" + field(line, "seq") + " status=0")
 	g.settled()
 	b.wants(1, "both")
+}
+
+// A message that was parked is in the inbox when an operator has moved it to the account: for clients and the inbox, and for the inbox
+// alone. A route by the connector at which the account may log in leads there, too.
+func TestInboxMoved(t *testing.T) {
+	parallel(t)
+	for bind, lanes := range map[string]string{"connectors: [api]": "{from: operator, to: api}", "bind: [transmitter, receiver]": "{from: operator, to: clients}"} {
+		s := inboxSite(t, bind+`, receives: ["12"]`)
+		routes := s.routes
+		s.top, s.routes = "no_route: park\n", `{to: operator, destination: "99"}`
+		g := start(t, s)
+		smsc := s.operator.session()
+		smsc.send(`deliver_sm seq=1 source_addr=46700000001 destination_addr=1234 short_message="parked"`)
+		smsc.want("deliver_sm_resp", "status=0")
+		b := g.browser()
+		b.wants(0, "parked")
+		s.routes = lanes + "\n" + routes
+		g.mustReload(s)
+		g.wantChange(operate.RetryMessages, "", operate.Selection{State: operate.StateParked}, operate.ResultRetried)
+		testutil.Eventually(t, "it has come", func() bool { return strings.Contains(b.get("inbox"), "parked") })
+		smsc.send(`deliver_sm seq=2 source_addr=46700000001 destination_addr=1234 short_message="direct"`)
+		smsc.want("deliver_sm_resp", "status=0")
+		b.wants(1, "parked", "direct")
+		if bind == "connectors: [api]" {
+			g.settled()
+		}
+	}
 }
