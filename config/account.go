@@ -67,6 +67,8 @@ type Logins struct {
 	Users []AccountUser `yaml:"users" live:"yes" doc:"People who may log in to the pages for customers (docs/portal.md), 100 at most, each as {name: ann, password: \"$argon2id$…\", scope: send}."`
 
 	SecondFactor bool `yaml:"second_factor" default:"false" live:"yes" doc:"Whether each of its users needs a second factor: after a login, one without it must set it up before any other page (docs/portal.md)."`
+
+	Pages Pages // options of the pages of its users
 }
 
 // AccountUser is somebody who may log in to the pages for customers in the name of an account.

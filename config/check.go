@@ -43,6 +43,8 @@ func (d *decoder) check(c *Config, o Options) {
 	for i := range c.Accounts {
 		checkKeys(d, &c.Accounts[i], fmt.Sprintf("accounts[%d]", i), keys)
 		checkUsers(d, &c.Accounts[i], fmt.Sprintf("accounts[%d]", i), c.Connectors)
+		checkInbox(d, &c.Accounts[i], fmt.Sprintf("accounts[%d]", i), &c.Store)
+		checkTemplates(d, &c.Accounts[i], fmt.Sprintf("accounts[%d]", i))
 		d.account(&c.Accounts[i], fmt.Sprintf("accounts[%d]", i), c.Connectors)
 		d.unique(accounts, c.Accounts[i].SystemID, "accounts[%d].system_id", i)
 	}

@@ -152,7 +152,7 @@ func TestEveryOptionIsDocumented(t *testing.T) {
 			t.Errorf("%s has no key", o.Path)
 		}
 	}
-	known := []string{"yaml", "default", "in", "ucp", "http", "test", "range", "enum", "required", "only", "secret", "live", "doc", "protocol", "merge"}
+	known := []string{"yaml", "default", "in", "ucp", "http", "test", "range", "enum", "required", "only", "secret", "live", "doc", "protocol", "merge", "lines"}
 	tag := regexp.MustCompile(`(\w+):"`)
 	each(reflect.TypeFor[Config](), func(f reflect.StructField) {
 		for _, m := range tag.FindAllStringSubmatch(string(f.Tag), -1) {

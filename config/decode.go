@@ -6,7 +6,6 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/token"
@@ -259,7 +258,7 @@ func (d *decoder) scalar(n ast.Node, v reflect.Value, path string, f reflect.Str
 	case err != nil:
 	case text == "" && f.Tag.Get("required") != "":
 		err = errors.New("must not be empty")
-	case strings.ContainsFunc(text, unicode.IsControl):
+	case strings.ContainsFunc(text, isControl(f.Tag.Get("lines") != "")):
 		err = errors.New("must not have line ends or other control characters")
 	default:
 		err = setScalar(v, text, f.Tag)

@@ -16,6 +16,7 @@
 //	protocol:"smpp"     a struct of options that are written among the connector's and
 //	                    that only connectors of the protocol have
 //	secret:"yes"        never shown
+//	lines:"yes"         a text that may have several lines
 //	live:"yes"          a reload puts a change in force; "no": only a restart does;
 //	                    "rebind": a reload does for sessions that begin after it, and
 //	                    an out connector's sessions are bound again

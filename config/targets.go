@@ -117,17 +117,19 @@ func checkAccountTarget(d *decoder, x *index, systemID, path string) {
 	switch {
 	case !slices.ContainsFunc(x.config.Connectors, func(c Connector) bool { return a.MayUse(&c) }):
 		d.problem(path, "leads to account %s, which may log in on no in connector: name one in its connectors option", systemID)
-	case x.config.ReceivesBySession(a) || a.EventsTo() != "":
+	case x.config.ReceivesBySession(a) || a.MobilesTo() != "":
 	case !a.MayReceive():
 		d.problem(
 			path,
 			"leads to account %s, which may only bind as transmitter: add receiver or transceiver to its bind option, "+
-				"or give it a webhook or pull: true",
+				"or give it a webhook, pull: true or an inbox",
 			systemID,
 		)
 	default:
 		d.problem(
-			path, "leads to account %s, which may use no in connector with sessions: give it a webhook or pull: true", systemID,
+			path,
+			"leads to account %s, which may use no in connector with sessions: give it a webhook, pull: true or an inbox",
+			systemID,
 		)
 	}
 }

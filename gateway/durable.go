@@ -20,6 +20,9 @@ func (g *Gateway) Keep(s store.Store) error {
 	if err := g.Lists.Keep(); err != nil {
 		return err
 	}
+	if err := g.Inbox.Load(); err != nil {
+		return err
+	}
 	return g.Intake.Credit.Load()
 }
 

@@ -17,6 +17,7 @@ import (
 	"pmg/gateway/convert"
 	"pmg/gateway/credit"
 	"pmg/gateway/hooks"
+	"pmg/gateway/inbox"
 	"pmg/gateway/intake"
 	"pmg/gateway/keep"
 	"pmg/gateway/leave"
@@ -53,8 +54,7 @@ type Gateway struct {
 	Sessions *session.Sessions
 	Requests *request.Requests
 	Webhooks *webhooks.Webhooks
-
-	unread atomic.Pointer[string] // a text about messages of earlier runs that cannot be read; nil: there are none
+	Inbox    *inbox.Inbox
 
 	drivers  func(protocol string, c *config.Config) (protocols.Driver, error)
 	registry *account.Registry
@@ -62,10 +62,11 @@ type Gateway struct {
 
 	mu sync.Mutex // held during a reload
 
-	upkeep struct { // state of SeeClock
-		check, warning atomic.Int64   // when to check the TLS files again, and when to warn of certificates that expire
-		busy           atomic.Bool    // files of numbers are being read again
-		running        sync.WaitGroup // waits for that goroutine
+	upkeep struct { // state of SeeClock, and of Recover
+		unread         atomic.Pointer[string] // a text about messages of earlier runs that cannot be read; nil: there are none
+		check, warning atomic.Int64           // when to check the TLS files again, and when to warn of certificates that expire
+		busy           atomic.Bool            // files of numbers are being read again
+		running        sync.WaitGroup         // waits for that goroutine
 	}
 }
 
@@ -87,6 +88,8 @@ func New(
 	policy := &connector.Policy{Intents: g.Keeper, Bodies: g.Keeper, Process: shared} // the other fields are set later
 	g.Webhooks = webhooks.New(shared)
 	g.Table = route.NewTable(shared, g.Keeper, g.Logins, policy, g.Webhooks.Serve)
+	g.Inbox = inbox.New(shared, g.Keeper, g.Table)
+	g.Keeper.Inbox = g.Inbox
 	g.Convert = convert.New(shared, g.Table)
 	g.Settler = settle.New(shared, g.Keeper, g.Table, g.Convert, g.Hooks)
 	g.Receipts = g.Settler.Receipts

@@ -78,7 +78,7 @@ func (g *Gateway) Problems() []string {
 	if len(all) == routes { // NotReady reports this case
 		all = nil
 	}
-	if why := g.unread.Load(); why != nil {
+	if why := g.upkeep.unread.Load(); why != nil {
 		all = append(all, *why)
 	}
 	all = append(all, g.Webhooks.Problems()...)

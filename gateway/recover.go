@@ -74,7 +74,7 @@ func (g *Gateway) Recover(ctx context.Context, e Engine) {
 	}
 	if err != nil {
 		all := "messages of earlier runs cannot be read: stop the gateway, and run pmg store repair"
-		g.unread.CompareAndSwap(nil, &all)
+		g.upkeep.unread.CompareAndSwap(nil, &all)
 		log.Int("messages", r.found).Msg("cannot read all messages of earlier runs; they stay in the store")
 	} else if r.found+r.aside+r.lost+r.unknown > 0 {
 		log.Int("messages", r.found).Stringer("took", time.Since(began).Round(time.Millisecond)).
@@ -158,7 +158,7 @@ func (g *Gateway) showUnread(first, last uint64) {
 		"messages of earlier runs cannot be read, those from %s to %s among them: stop the gateway, and run pmg store repair",
 		sms.FormatID(first), sms.FormatID(last),
 	)
-	g.unread.CompareAndSwap(nil, &problem)
+	g.upkeep.unread.CompareAndSwap(nil, &problem)
 	g.Node.Log.Error().Str("from", sms.FormatID(first)).Str("to", sms.FormatID(last)).
 		Msg("cannot read messages of earlier runs; they stay in the store: stop the gateway, and run pmg store repair")
 }

@@ -10,6 +10,7 @@ func (g *Gateway) SeeClock(now int64) {
 		g.Settler.CheckEvents()
 		g.Receipts.LookAfter(now)
 		g.Settler.Dead.LookAfter()
+		g.Inbox.LookAfter(now)
 	})
 	g.Intake.Joiner.End(now)
 	g.lookAtFiles(now)

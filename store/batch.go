@@ -120,20 +120,33 @@ func (b *Batch) Note(kind Kind, key, value []byte, day uint32) {
 	b.add(op{kind: opNote, id: uint64(day)}, at, n)
 }
 
-// seal encrypts the records of messages that are not encrypted yet.
+// seal encrypts the records of messages, and the notes with texts, that are not encrypted yet.
 func (b *Batch) seal(s *seal.Sealer) {
 	if s == nil || b.asIs {
 		return
 	}
 	for i := range b.ops {
 		o := &b.ops[i]
-		if o.kind != opPut && o.kind != opReplace || seal.Is(b.valueOf(*o)) {
+		id, ok := b.sealed(o)
+		if !ok || seal.Is(b.valueOf(*o)) {
 			continue
 		}
 		at := len(b.octets)
-		b.octets = s.Append(b.octets, o.id, b.valueOf(*o))
-		o.at, o.key, o.len = at, 0, len(b.octets)-at
+		b.octets = append(b.octets, b.keyOf(*o)...)
+		b.octets = s.Append(b.octets, id, b.valueOf(*o))
+		o.at, o.len = at, len(b.octets)-at
 	}
+}
+
+// sealed returns the id to which the encrypted value of an operation is bound. It returns false if the value is not encrypted.
+func (b *Batch) sealed(o *op) (id uint64, ok bool) {
+	switch o.kind {
+	case opPut, opReplace:
+		return o.id, true
+	case opNote:
+		return sealedNote(b.keyOf(*o), b.valueOf(*o))
+	}
+	return 0, false
 }
 
 // NoteCurrent stores a note, as Note does, that each new message replaces. The journal gets all

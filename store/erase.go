@@ -50,7 +50,12 @@ func (e *diskEraser) EachNote(ctx context.Context, f func(*Note) error) error {
 	if err := e.disk.monitor.failure(); err != nil {
 		return err
 	}
-	return eachNote(ctx, e.disk.reader.notes, f)
+	return eachNote(ctx, e.disk.reader.notes, func(v *Note) error {
+		if err := openNote(e.disk.reader, appendNote(nil, v.Kind, v.Key), &v.Value); err != nil {
+			return err
+		}
+		return f(v)
+	})
 }
 
 // eachNote does for notes what Eraser.EachNote promises.
@@ -76,12 +81,17 @@ func eachNote(ctx context.Context, all *notes.Notes, f func(*Note) error) error 
 
 // IsStill implements Eraser.
 func (e *diskEraser) IsStill(v *Note) (bool, error) {
-	return isStill(e.disk.reader.notes, v)
+	r := e.disk.reader
+	return isStill(r.notes, v, func(key []byte, value *[]byte) error { return openNote(r, key, value) })
 }
 
-// isStill reports whether a note is unchanged.
-func isStill(all *notes.Notes, v *Note) (bool, error) {
-	value, ok, err := all.Get(v.Day, appendNote(nil, v.Kind, v.Key))
+// isStill reports whether a note is unchanged. open decrypts its value.
+func isStill(all *notes.Notes, v *Note, open func(key []byte, value *[]byte) error) (bool, error) {
+	key := appendNote(nil, v.Kind, v.Key)
+	value, ok, err := all.Get(v.Day, key)
+	if err == nil && ok {
+		err = open(key, &value)
+	}
 	return ok && bytes.Equal(value, v.Value), err
 }
 
@@ -159,7 +169,9 @@ func (e *memoryEraser) EachNote(ctx context.Context, f func(*Note) error) error 
 }
 
 // IsStill implements Eraser.
-func (e *memoryEraser) IsStill(v *Note) (bool, error) { return isStill(e.memory.notes, v) }
+func (e *memoryEraser) IsStill(v *Note) (bool, error) {
+	return isStill(e.memory.notes, v, func([]byte, *[]byte) error { return nil })
+}
 
 // Purge implements Eraser. It does nothing, because a store in memory has nothing on disk.
 func (*memoryEraser) Purge(context.Context, func() error) error { return nil }

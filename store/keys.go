@@ -142,6 +142,7 @@ const (
 	KindEnded   Kind = ".ended"    // gateway/receipts: outcomes of messages, by our ids
 	KindFile    Kind = ".files"    // store/files: whole files
 	KindForm    Kind = ".forms"    // gateway/receipts: the format of the ids of SMSCs, by name
+	KindInbox   Kind = ".inbox"    // gateway/inbox: texts that accounts have received, by accounts and our ids
 	KindKeyword Kind = ".keywords" // gateway/route: keywords of the first parts of long messages
 	KindListed  Kind = ".listed"   // gateway/lists: numbers that were added to lists and removed, by names of lists
 	KindPart    Kind = ".parts"    // gateway/receipts: outcomes of the parts of long messages

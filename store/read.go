@@ -205,7 +205,11 @@ func (r *reader) Lookup(kind Kind, key []byte) ([]byte, bool, error) {
 	if err := r.monitor.failure(); err != nil {
 		return nil, false, err
 	}
-	value, ok, err := r.notes.Lookup(appendNote(nil, kind, key))
+	full := appendNote(nil, kind, key)
+	value, ok, err := r.notes.Lookup(full)
+	if err == nil && ok {
+		err = openNote(r, full, &value)
+	}
 	if err != nil {
 		return nil, false, fmt.Errorf("cannot look up id %q of %s: %w", key, kind, err)
 	}
@@ -219,7 +223,15 @@ func (r *reader) Notes(kind Kind, from []byte, limit int, f func(key, value []by
 	if err := r.monitor.failure(); err != nil {
 		return err
 	}
-	return eachOf(r.notes, kind, from, limit, f)
+	if kind != KindInbox {
+		return eachOf(r.notes, kind, from, limit, f)
+	}
+	return eachOf(r.notes, kind, from, limit, func(key, value []byte) error {
+		if err := openNote(r, appendNote(nil, kind, key), &value); err != nil {
+			return err
+		}
+		return f(key, value)
+	})
 }
 
 // eachOf does for notes what Index.Notes promises.

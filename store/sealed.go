@@ -41,6 +41,9 @@ func checkKeys(s *durable) error {
 	if err := s.checkReadable(); err != nil {
 		return err
 	}
+	if err := renewSeals(s); err != nil {
+		return err
+	}
 	var b Batch
 	for _, key := range found.missing {
 		b.Erase(KindSeal, key, Forever)
@@ -93,6 +96,59 @@ func (s *durable) checkReadable() error {
 			return err
 		}
 	}
+}
+
+// sealedNote returns the id to which the encrypted value of a note is bound, which ends its key. key has the kind in front. It
+// returns false if values of the kind are not encrypted: only those with texts are.
+func sealedNote(key, value []byte) (id uint64, ok bool) {
+	const begin = string(KindInbox) + "\x00"
+	if len(key) < len(begin)+8 || string(key[:len(begin)]) != begin || len(value) == 0 {
+		return 0, false
+	}
+	return binary.BigEndian.Uint64(key[len(key)-8:]), true
+}
+
+// openNote decrypts the value of a note if it is encrypted. key has the kind in front.
+func openNote(r *reader, key []byte, value *[]byte) error {
+	id, ok := sealedNote(key, *value)
+	if !ok {
+		return nil
+	}
+	return r.open(id, value)
+}
+
+// renewSeals encrypts the notes with texts by the first key that are not. So no note needs an earlier key, whose messages end
+// sooner.
+func renewSeals(s *durable) error {
+	var b Batch
+	commit := func() error {
+		if b.Len() == 0 {
+			return nil
+		}
+		b.seal(s.sealer)
+		err := s.writer.commit(&b)
+		b.Reset()
+		return err
+	}
+	err := eachOf(s.reader.notes, KindInbox, nil, math.MaxInt, func(key, value []byte) error {
+		if len(value) == 0 || s.sealer.IsOfFirst(value) {
+			return nil
+		}
+		if err := openNote(s.reader, appendNote(nil, KindInbox, key), &value); err != nil {
+			if errors.Is(err, seal.ErrKey) {
+				err = fmt.Errorf("%w (%w)", ErrKey, err)
+			}
+			return err
+		}
+		if b.Note(KindInbox, key, value, Forever); b.Octets() < pieceSize {
+			return nil
+		}
+		return commit()
+	})
+	if err == nil {
+		err = commit()
+	}
+	return err
 }
 
 // needsOldKey reports whether messages may exist that were stored before the current key.

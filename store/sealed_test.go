@@ -201,3 +201,72 @@ func TestSealedRepair(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// A text of an inbox is on no disk where the store has a key, and readable with it alone. A new key takes its place at the next
+// start, so that the key of before is not needed; without both, the start is refused. What somebody forgets is found in it.
+func TestSealedInbox(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	key := func(id byte) []byte { return append([]byte("shop\x00m"), 0, 0, 0, 0, 0, 0, 0, id) }
+	with := func(f func(s Store), keys ...[]byte) {
+		t.Helper()
+		s, err := Open(dir, Options{Keys: keys})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f(s)
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put := func(s Store, id byte, text string) {
+		t.Helper()
+		var b Batch
+		b.Claim(KindInbox, key(id), []byte(text), Forever)
+		b.Note(KindPaid, key(id), []byte("a plain note"), Forever)
+		if err := errors.Join(s.(Writer).Write(&b), s.Commit(&b)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	has := func(s Store, want string) {
+		t.Helper()
+		var all []string
+		err := s.Notes(KindInbox, nil, 10, func(k, v []byte) error {
+			found, ok, err := s.Lookup(KindInbox, k)
+			if err != nil || !ok || !bytes.Equal(found, v) {
+				t.Errorf("%q: %q, %t, %v", k, found, ok, err)
+			}
+			all = append(all, string(v))
+			return nil
+		})
+		if err != nil || fmt.Sprint(all) != want {
+			t.Errorf("%q, %v, not %s", all, err, want)
+		}
+		e := EraserOf(s)
+		n := 0
+		if err := e.EachNote(t.Context(), func(v *Note) error {
+			if is, err := e.IsStill(v); !is || err != nil {
+				t.Errorf("%+v: %t, %v", v, is, err)
+			}
+			if v.Kind == KindInbox && bytes.HasSuffix(v.Value, []byte("words")) {
+				n++
+			}
+			return nil
+		}); err != nil || n != len(all) {
+			t.Errorf("%d notes can be forgotten, %v", n, err)
+		}
+	}
+	with(func(s Store) { put(s, 1, "open words"); has(s, "[open words]") })
+	with(func(s Store) { put(s, 2, "hidden words"); has(s, "[open words hidden words]") }, keyOf(1))
+	with(func(s Store) { has(s, "[open words hidden words]") }, keyOf(2), keyOf(1))
+	with(func(s Store) { has(s, "[open words hidden words]") }, keyOf(2))
+	if _, err := Open(dir, Options{Keys: [][]byte{keyOf(1)}}); !errors.Is(err, ErrKey) {
+		t.Errorf("with the key of before: %v", err)
+	}
+	if found := grep(t, dir, "hidden"); len(found) > 0 {
+		t.Errorf("a text is in %q", found)
+	}
+	if found := grep(t, dir, "a plain note"); len(found) == 0 {
+		t.Error("other notes are encrypted")
+	}
+}

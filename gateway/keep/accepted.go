@@ -79,5 +79,20 @@ func (k *Keeper) Add(b *store.Batch, a Accepted) {
 		k.KeepAside(b, a.Message, store.Lane{}, why, reasonOf(a.Message, why))
 	case k.Durable():
 		b.Put(a.Message, LaneName(a.Share.Lane))
+		k.Receive(b, a.Message, a.Share.Lane)
+	}
+}
+
+// An Inbox keeps the texts that accounts receive.
+type Inbox interface {
+	// Add adds a message that an account's lane gets to the open batch, if the account has an inbox. Adding it again changes
+	// nothing.
+	Add(b *store.Batch, m *sms.Message, lane *connector.Lane)
+}
+
+// Receive adds a message of a lane to the inbox of the lane's account, in the open batch, if it comes from a mobile.
+func (k *Keeper) Receive(b *store.Batch, m *sms.Message, lane *connector.Lane) {
+	if m.Kind == sms.MO && lane.ToClient() && k.Inbox != nil {
+		k.Inbox.Add(b, m, lane)
 	}
 }

@@ -24,6 +24,7 @@ import (
 type Keeper struct {
 	node    *node.Node
 	Batches store.Log   // set before the engine starts
+	Inbox   Inbox       // set before the engine starts; nil: no texts are kept
 	Index   store.Index // set before the engine starts
 	store   store.Store // set before the engine starts
 

@@ -211,6 +211,7 @@ func (c *changer) put(all []*found) error {
 			}
 			if c.Operations.keep.Durable() {
 				b.Keep(m, store.State{Lane: keep.LaneName(s.Lane)})
+				c.receive(b, f, s.Lane)
 			} else {
 				b.Delete(f.id, len(f.record)) // a store in memory has no messages that wait in a lane
 			}
@@ -231,6 +232,17 @@ func (c *changer) put(all []*found) error {
 		}
 	}
 	return failed
+}
+
+// receive adds a message that moves to an account's lane to the account's inbox.
+func (c *changer) receive(b *store.Batch, f *found, lane *connector.Lane) {
+	if f.message.Kind != sms.MO || !lane.ToClient() {
+		return
+	}
+	m := sms.Message{ID: f.id, Origin: f.message.Origin} // with times of the engine's clock
+	if err := store.Decode(f.record, &m, c.Operations.node.Clock.Ahead()); err == nil {
+		c.Operations.keep.Receive(b, &m, lane)
+	}
 }
 
 // renew restarts the validity of a dead letter, also in its record.

@@ -2,6 +2,7 @@ package privacy
 
 import (
 	"context"
+	"encoding/hex"
 	"errors"
 	"slices"
 
@@ -102,6 +103,8 @@ func (f *forgetting) changeOf(v *store.Note) func(*store.Batch) {
 	case kind == store.KindBalance, kind == store.KindPaid, kind == store.KindForm, kind == store.KindFile,
 		kind == store.KindListed:
 		return nil
+	case kind == store.KindInbox:
+		return f.inboxChange(v)
 	case f.of.IsIn(key): // the key of a keyword or of a client's request, or an SMSC's id that contains the number
 		return func(b *store.Batch) { b.Erase(kind, key, day) }
 	case kind == store.KindKeyword, kind == store.KindPart, kind == store.KindRequest:
@@ -112,6 +115,26 @@ func (f *forgetting) changeOf(v *store.Note) func(*store.Batch) {
 		return nil
 	}
 	return func(b *store.Batch) { b.Note(kind, key, value, day) }
+}
+
+// inboxChange returns the function that removes a text of an inbox that is from a number, to it, or has it, or nil.
+func (f *forgetting) inboxChange(v *store.Note) func(*store.Batch) {
+	account, id, ok := store.CutReceivedKey(v.Key)
+	if !ok || len(v.Value) == 0 {
+		return nil
+	}
+	r, err := store.DecodeReceived(v.Value)
+	if r.Binary {
+		r.Text, _ = hex.DecodeString(string(r.Text))
+	}
+	if err != nil || !f.isAddress(r.From) && !f.isAddress(r.To) && !f.of.IsIn(r.Text) {
+		return nil
+	}
+	day := v.Day
+	return func(b *store.Batch) {
+		b.Erase(store.KindInbox, store.ReceivedKey(account, id), day)
+		b.Erase(store.KindInbox, store.AnsweredKey(account, id), day)
+	}
 }
 
 // withoutAddresses returns a mapping without the addresses, and what stands behind it.

@@ -3,7 +3,10 @@ package privacy
 import (
 	"bytes"
 	"context"
+	"encoding/hex"
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
 
 	"pmg/sms"
@@ -166,5 +169,40 @@ func TestNotesAlwaysChange(t *testing.T) {
 	c.then = nil
 	if r, err := h.forget(t.Context(), t, false); err != nil || removed(r)["notes"] != 1 || len(r.Left) != 1 {
 		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// A text of an inbox goes as a whole, with the note of its reply, if it is from the number, to it, or has it. Others stay.
+func TestInboxNotes(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	at := func(number string) sms.Address { return sms.Address{TON: 1, Addr: []byte(number)} }
+	texts := []store.Received{
+		{From: at(ann), To: at("1234"), Text: []byte("hello")},
+		{From: at(bob), To: at(ann), Text: []byte("hello")},
+		{From: at(bob), To: at("1234"), Text: []byte("call " + ann + "!")},
+		{From: at(bob), To: at("1234"), Text: []byte("3c" + hex.EncodeToString([]byte(ann)) + "3e"), Binary: true},
+		{From: at(bob), To: at("1234"), Text: []byte("hello")},
+		{From: at(bob), To: at("1234"), Text: []byte("order " + ann + "7")},
+	}
+	if err := h.Notes.Write(func(b *store.Batch) {
+		for i, v := range texts {
+			b.Note(store.KindInbox, store.ReceivedKey("shop", uint64(i)), v.Append(nil), store.Forever)
+			b.Note(store.KindInbox, store.AnsweredKey("shop", uint64(i)), []byte("12345678"), store.Forever)
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+	for _, dry := range []bool{true, false} {
+		if r, err := h.forget(t.Context(), t, dry); err != nil || removed(r)["notes"] != 4 {
+			t.Errorf("%+v, %v", r, err)
+		}
+	}
+	var left []string
+	if err := h.Notes.EachNote(t.Context(), func(v *store.Note) error {
+		left = append(left, fmt.Sprintf("%s%d", v.Key[:6], v.Key[len(v.Key)-1]))
+		return nil
+	}); err != nil || strings.Join(left, " ") != "shop\x00a4 shop\x00a5 shop\x00m4 shop\x00m5" {
+		t.Errorf("%q, %v", left, err)
 	}
 }

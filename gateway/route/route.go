@@ -109,7 +109,7 @@ func (t *Table) target(cfg *config.Config, to config.Target, costs map[string]*p
 func endpointOf(cfg *config.Config, account string) string {
 	for i := range cfg.Accounts {
 		if a := &cfg.Accounts[i]; a.SystemID == account && !cfg.ReceivesBySession(a) {
-			return a.EventsTo()
+			return a.MobilesTo()
 		}
 	}
 	return ""
@@ -170,7 +170,10 @@ func (t *Table) resolve(to target, dest number.Number) *connector.Lane {
 		return nil // the connector was removed
 	}
 	if a := receivers.Find(dest); a != nil {
-		return t.ClientLane(a.SystemID, nil)
+		if lane := t.ClientLane(a.SystemID, nil); lane != nil || a.Config().MobilesTo() != config.InboxLane {
+			return lane
+		}
+		return t.accountLane(t.node.Config(), a.SystemID, config.InboxLane)
 	}
 	return nil
 }

@@ -31,6 +31,7 @@ func forms() map[string]struct {
 		"mailing":       {send, url.Values{"text": {"hello"}}, 415},
 		"opt-outs":      {send, url.Values{"number": {"+46700000001"}}, 404},
 		"webhooks":      {manage, url.Values{"do": {"url"}, "url": {"https://shop.example/"}}, 409},
+		"templates":     {manage, url.Values{"name": {"late"}, "text": {"hello"}}, 409},
 		"keys":          {manage, url.Values{"name": {"till"}}, 409},
 		"users":         {manage, url.Values{"name": {"look"}, "reset": {"1"}}, 409},
 		"password":      {look, url.Values{"current": {password}, "password": {"battery staple"}, "again": {"battery staple"}}, 409},
@@ -86,6 +87,7 @@ func TestWhoMayWhat(t *testing.T) {
 		for _, file := range []string{"statistics.csv", "opt-outs.csv", "prices.csv"} { // there is none of them
 			check(file, who.get(file), look, 404)
 		}
+		check("messages.csv", who.get("messages.csv"), look, 200)
 		check("nothing", who.get("nothing"), look, 404)
 		for path, f := range forms() {
 			check(path, who.do("POST", path, f.form), f.needs, f.done)

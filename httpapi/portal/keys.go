@@ -137,7 +137,7 @@ func (v *visit) change(act, name string, change func([]byte) ([]byte, error)) bo
 		return true
 	case errors.Is(err, errTooMany):
 		v.wait(int(period.Seconds()))
-		v.wrong(http.StatusTooManyRequests, "Keys and users were changed too often. Try again in an hour.")
+		v.wrong(http.StatusTooManyRequests, "Keys, users and templates were changed too often. Try again in an hour.")
 	case errors.As(err, &refusal) && refusal.Status == http.StatusNotFound:
 		v.wrong(http.StatusNotFound, "There is none of this name.")
 	case errors.As(err, &refusal) && refusal.Status == http.StatusServiceUnavailable:
@@ -145,7 +145,7 @@ func (v *visit) change(act, name string, change func([]byte) ([]byte, error)) bo
 		v.wrong(http.StatusServiceUnavailable, "The gateway is busy with another change. Try again in a moment.")
 	default:
 		v.rooms().Node.Log.Warn().Err(err).Str("account", v.who.account).Str("user", v.who.user).
-			Msg("cannot change a key or a user")
+			Msg("cannot change a key, a user or a template")
 		v.wrong(http.StatusConflict, "This cannot be changed now. The gateway's log has the reason.")
 	}
 	return false

@@ -19,6 +19,8 @@ const mailingPath = Base + "mailing"
 // A mailingModel is the model of the page that begins a mailing.
 type mailingModel struct {
 	From, Text string
+	Template   string // name of the template in the form
+	Chosen     bool   // the form asks for the template's text alone
 	Wrong      string
 	Rows       []mailingRow
 }
@@ -56,6 +58,11 @@ func (s mailingPages) begin() {
 	m := s.model()
 	file, ok := s.form(&m)
 	if !ok {
+		return
+	}
+	if m.Chosen {
+		m.Text = textsPage{v}.text(m.Template)
+		v.page(http.StatusOK, "mailing", "Mailing", m)
 		return
 	}
 	var r recipients
@@ -115,6 +122,10 @@ func (s mailingPages) form(m *mailingModel) (file []byte, ok bool) {
 			file = value
 		case "from":
 			m.From = strings.TrimSpace(string(value))
+		case "template":
+			m.Template = string(value)
+		case "choose":
+			m.Chosen = true
 		case "text":
 			m.Text = strings.ReplaceAll(string(value), "\r\n", "\n")
 		}
@@ -127,10 +138,7 @@ func (s mailingPages) run(m *mailing, do func(*mailingPost)) {
 	by := &mailingPost{
 		messages: v.rooms().Messages, reader: &v.site.portal.reader, from: v.x.Source(),
 		now: func() time.Time { return time.Unix(0, v.rooms().Node.Clock.WallNow()) },
-		may: func() bool {
-			_, u, _ := v.x.StillUser(v.who.account, v.who.user)
-			return u != nil && proofOf(u) == v.who.proof && scopes[u.Scope] >= send
-		},
+		may: v.mayStill(send),
 	}
 	v.rooms().Go(m.begun(by, do))
 }

@@ -1,6 +1,7 @@
 package portal
 
 import (
+	"html/template"
 	"net/url"
 	"strconv"
 	"strings"
@@ -22,25 +23,50 @@ type messages struct {
 	Wrong                  string
 	Rows                   []own.Known
 	Next                   string // the query of the next page; "": this page is the last
+	CSV                    template.URL
 }
 
 // messagesOf lists the messages that the request selects: those to a number, or the message with an id.
 func messagesOf(v *visit) (any, *own.Problem) {
+	m, q := selectedMessages(v)
+	if m.Wrong != "" || len(m.Rows) > 0 {
+		return m, nil
+	}
+	q.Set("limit", strconv.Itoa(mostListed))
+	l, p := own.ReadList(q.Encode())
+	if p != nil {
+		m.Wrong = textOf(p)
+		return m, nil
+	}
+	rows, last, p := v.rooms().Messages.List(v.x, l)
+	if p != nil {
+		m.Wrong = textOf(p)
+		return m, nil
+	}
+	if m.Rows = rows; last != 0 { // the cursor refers to the same absolute times, even if the query has ages
+		m.Next = "?" + m.query(q, "cursor", l.Cursor(last))
+	}
+	m.CSV = template.URL(messagesFile + "?" + m.query(q))
+	return m, nil
+}
+
+// selectedMessages reads which messages the request selects: a list, whose query it returns, or the message with an id.
+func selectedMessages(v *visit) (m messages, list url.Values) {
 	values := v.x.Request.URL.Query()
-	m := messages{
+	m = messages{
 		Q: strings.TrimSpace(values.Get("q")), State: values.Get("state"), Since: values.Get("since"), Until: values.Get("until"),
 		States: own.States(),
 	}
+	list = url.Values{}
 	if _, err := httpsms.ParseID(m.Q); err == nil {
 		if k, p := v.rooms().Messages.Find(v.x, m.Q); p == nil {
 			m.Rows = []own.Known{*k}
-			return m, nil
+			return m, list
 		}
 	}
-	query := url.Values{"limit": {strconv.Itoa(mostListed)}}
 	for name, value := range map[string]string{"to": m.Q, "state": m.State, "cursor": values.Get("cursor")} {
 		if value != "" {
-			query.Set(name, value)
+			list.Set(name, value)
 		}
 	}
 	now := time.Now()
@@ -51,31 +77,26 @@ func messagesOf(v *visit) (any, *own.Problem) {
 		at, err := timetext.ParseTime(text, now)
 		if err != nil {
 			m.Wrong = name + ": " + err.Error()
-			return m, nil
+			return m, list
 		}
-		query.Set(name, at.UTC().Format(time.RFC3339))
+		list.Set(name, at.UTC().Format(time.RFC3339))
 	}
-	l, p := own.ReadList(query.Encode())
-	if p != nil {
-		m.Wrong = textOf(p)
-		return m, nil
-	}
-	rows, last, p := v.rooms().Messages.List(v.x, l)
-	if p != nil {
-		m.Wrong = textOf(p)
-		return m, nil
-	}
-	if m.Rows = rows; last != 0 {
-		next := url.Values{"cursor": {l.Cursor(last)}} // the cursor refers to the same absolute times, even if the query has ages
-		asked := map[string]string{"q": m.Q, "state": m.State, "since": query.Get("since"), "until": query.Get("until")}
-		for name, value := range asked {
-			if value != "" {
-				next.Set(name, value)
-			}
+	return m, list
+}
+
+// query returns the query of a page with the same search, and further parameters.
+func (m *messages) query(list url.Values, more ...string) string {
+	asked := url.Values{}
+	search := map[string]string{"q": m.Q, "state": m.State, "since": list.Get("since"), "until": list.Get("until")}
+	for name, value := range search {
+		if value != "" {
+			asked.Set(name, value)
 		}
-		m.Next = "?" + next.Encode()
 	}
-	return m, nil
+	for i := 0; i < len(more); i += 2 {
+		asked.Set(more[i], more[i+1])
+	}
+	return asked.Encode()
 }
 
 // A message is the model of the page about one message.

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 
+	"pmg/config"
 	"pmg/internal/browser"
 	"pmg/protocols/httpsms/own"
 )
@@ -25,9 +26,11 @@ func pages() []page {
 		{browser.Page{Title: "Overview"}, look, overviewOf},
 		{browser.Page{Name: "messages", Title: "Messages"}, look, messagesOf},
 		{browser.Page{Name: "messages/{id}", Title: "Message"}, look, messageOf},
+		{browser.Page{Name: "inbox", Title: "Inbox"}, send, inboxOf},
 		{browser.Page{Name: "send", Title: "Send"}, send, sendOf},
 		{browser.Page{Name: "mailing", Title: "Mailing", Group: "Send"}, send, mailingsOf},
 		{browser.Page{Name: "mailing/{id}", Title: "Mailing", Group: "Send"}, send, mailingOf},
+		{browser.Page{Name: "templates", Title: "Templates", Group: "Send"}, send, textsOf},
 		{browser.Page{Name: "opt-outs", Title: "Opt-outs"}, look, optOutsOf},
 		{browser.Page{Name: "statistics", Title: "Statistics"}, look, statisticsOf},
 		{browser.Page{Name: "balance", Title: "Balance"}, look, balanceOf},
@@ -45,7 +48,8 @@ type view struct {
 	browser.Frame
 	Model   any
 	Sends   bool // the user may submit messages
-	Manages bool // the user may change keys and users
+	Manages bool // the user may change keys, users and templates
+	Texts   []config.TextTemplate
 }
 
 // show answers with the page.
@@ -77,6 +81,7 @@ func (v *visit) page(status int, name, title string, model any) {
 		Frame: pages.Frame(&this, menu), Model: model, Sends: v.scope >= send, Manages: v.scope >= manage,
 	}
 	if v.who.account != "" {
+		shown.Texts = textsPage{v}.all()
 		shown.User, shown.Notice = v.who.user+", "+v.who.account, v.site.sessions.Notice(v.x.Request)
 	}
 	b, err := pages.Render(name, shown)

@@ -81,7 +81,11 @@ func newRig(t *testing.T, accounts, api, operator string, more ...string) *rig {
 	if err := os.Mkdir(r.dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	r.yaml = strings.Join(more, "\n") + "\nmanaged: {dir: " + r.dir + "}\n" + apitest.YAML(accounts, "portal: true, "+api, operator, "")
+	routes := ""
+	if strings.Contains(accounts, "inbox: ") {
+		routes = "{from: operator, to: {account: shop}}, {to: operator}"
+	}
+	r.yaml = strings.Join(more, "\n") + "\nmanaged: {dir: " + r.dir + "}\n" + apitest.YAML(accounts, "portal: true, "+api, operator, routes)
 	r.Site = apitest.New(t, r.yaml)
 	g := r.Gateway
 	var listener *server.Listener
@@ -104,7 +108,7 @@ func newRig(t *testing.T, accounts, api, operator string, more ...string) *rig {
 		Apply: func(c *config.Config, _ string) error { r.Apply(c); return nil },
 	}
 	p := New(Rooms{
-		Node: g.Node, Table: g.Table, Money: g.Intake.Credit, Webhooks: g.Webhooks, Messages: api1, Lists: g.Lists, Networks: g.Intake.Networks, Go: r.goOn, Dead: &r.letters, Queue: &r.letters, Audit: &r.records,
+		Node: g.Node, Table: g.Table, Money: g.Intake.Credit, Webhooks: g.Webhooks, Messages: api1, Inbox: g.Inbox, Lists: g.Lists, Networks: g.Intake.Networks, Go: r.goOn, Dead: &r.letters, Queue: &r.letters, Audit: &r.records,
 		Edit: func(_ context.Context, q editor.Request) (editor.Result, error) { return one.Do(q) },
 	})
 	p.codes.now = func() time.Time { return time.Now().Add(time.Duration(r.clock.Load()) * time.Second) }

@@ -8,6 +8,7 @@ import (
 	"pmg/config/managed/editor"
 	"pmg/connector"
 	"pmg/gateway/credit"
+	"pmg/gateway/inbox"
 	"pmg/gateway/node"
 	"pmg/gateway/operate"
 	"pmg/gateway/request"
@@ -28,6 +29,7 @@ type Rooms struct {
 	Dead     Dead
 	Queue    Queue
 	Messages Messages
+	Inbox    Inbox
 	Lists    Lists
 	Networks Networks
 	Go       func(do func(context.Context)) // runs what outlasts its request, until the gateway stops
@@ -88,6 +90,13 @@ type Messages interface {
 		ctx context.Context, from *connector.Source, m *own.Message, key string, body []byte,
 	) (request.Result, *own.Problem)
 	Submit(x *server.Exchange, m *own.Message, key string, body []byte) (request.Result, *own.Problem)
+}
+
+// An Inbox has the texts that accounts have received.
+type Inbox interface {
+	List(account string) ([]inbox.Message, error)
+	Find(account string, id uint64) (from, to string, ok bool, err error)
+	Answered(account string, id, reply uint64) error
 }
 
 // An Edit changes a managed file of the gateway.

@@ -17,6 +17,7 @@ import (
 // A sending is the model of the page that submits a message.
 type sending struct {
 	From, To, Text string
+	Reply          string // id of the received text that the message answers; "": none
 	Once           string // identifies the form, so that a repeated form is recognized
 	Wrong          string
 	Preview        *preview // nil: no preview was requested
@@ -30,7 +31,15 @@ type preview struct {
 	Connector string // public name of the connector
 }
 
-func sendOf(*visit) (any, *own.Problem) { return sending{Once: token.New()}, nil }
+func sendOf(v *visit) (any, *own.Problem) {
+	s := sending{Once: token.New()}
+	if id := v.x.Request.URL.Query().Get("reply"); id != "" {
+		if p := (inboxPage{v}).replyTo(&s, id); p != nil {
+			return nil, p
+		}
+	}
+	return s, nil
+}
 
 var onceForm = regexp.MustCompile(`^[A-Za-z0-9_-]{20,100}$`)
 
@@ -42,10 +51,15 @@ func (v *visit) submit() {
 	}
 	s := sending{
 		From: strings.TrimSpace(form.Get("from")), To: strings.TrimSpace(form.Get("to")), Once: form.Get("once"),
-		Text: strings.ReplaceAll(form.Get("text"), "\r\n", "\n"),
+		Text: strings.ReplaceAll(form.Get("text"), "\r\n", "\n"), Reply: form.Get("reply"),
 	}
 	if !onceForm.MatchString(s.Once) {
 		s.Once = token.New()
+	}
+	if form.Has("choose") {
+		s.Text = textsPage{v}.text(form.Get("template"))
+		v.page(http.StatusOK, "send", "Send", s)
+		return
 	}
 	body, m, p := s.read(&v.site.portal.reader, time.Unix(0, v.rooms().Node.Clock.WallNow()))
 	switch {
@@ -98,6 +112,7 @@ func (v *visit) sent(m *own.Message, s *sending, body []byte) *own.Problem {
 		return p
 	}
 	id := sms.FormatID(r.ID)
+	inboxPage{v}.replied(s, r.ID)
 	v.record("send", map[string]string{"id": id}, "ok")
 	v.site.sessions.Notify(v.x.Request, browser.Notice{Text: "The message was accepted."})
 	v.x.Answer(&httpsms.Answer{Status: http.StatusSeeOther, Header: [][2]string{{"Location", Base + "messages/" + id}}})

@@ -36,6 +36,7 @@ type Portal struct {
 	rooms    Rooms
 	pages    browser.Site
 	readings *turns.Pauses // for statistics, by account
+	exports  *turns.Pauses // for exports of messages, by account
 	changes  changes
 	calls    changes // test calls of webhooks, and requests to call servers again
 	codes    codes
@@ -48,6 +49,7 @@ func New(rooms Rooms) *Portal {
 	return &Portal{
 		rooms: rooms, pages: browser.NewSite(Base, "Messages", templateFiles),
 		readings: turns.NewPauses(mostReading, mostWaiting),
+		exports:  turns.NewPauses(mostReading, mostWaiting),
 		changes:  changes{now: time.Now, of: map[string]*recent{}},
 		calls:    changes{now: time.Now, of: map[string]*recent{}},
 		mailings: mailings{of: map[string]*mailing{}},
@@ -81,6 +83,7 @@ func (p *Portal) Site(l *server.Listener) *Site {
 	}
 	s.mux.HandleFunc("GET "+Base, s.allowed(look, (*visit).missing))
 	s.mux.HandleFunc("GET "+Base+"statistics.csv", s.allowed(look, (*visit).statisticsFile))
+	s.mux.HandleFunc("GET "+messagesFile, s.allowed(look, exportMessages))
 	s.mux.HandleFunc("POST "+Base+"send", s.allowed(send, (*visit).submit))
 	s.mux.HandleFunc("GET "+Base+"opt-outs.csv", s.allowed(look, func(v *visit) { optOuts{v}.file() }))
 	s.mux.HandleFunc("GET "+Base+"prices.csv", s.allowed(look, func(v *visit) { priceList{v}.file() }))
@@ -88,6 +91,7 @@ func (p *Portal) Site(l *server.Listener) *Site {
 	s.mux.HandleFunc("POST "+Base+"webhooks", s.allowed(manage, func(v *visit) { hooks{v}.change() }))
 	s.mux.HandleFunc("POST "+mailingPath, s.allowed(send, func(v *visit) { mailingPages{v}.begin() }))
 	s.mux.HandleFunc("POST "+mailingPath+"/{id}", s.allowed(send, func(v *visit) { mailingPages{v}.change() }))
+	s.mux.HandleFunc("POST "+Base+"templates", s.allowed(manage, func(v *visit) { textsPage{v}.change() }))
 	s.mux.HandleFunc("POST "+Base+"keys", s.allowed(manage, (*visit).changeKeys))
 	s.mux.HandleFunc("POST "+Base+"users", s.allowed(manage, (*visit).changeUsers))
 	s.mux.HandleFunc("POST "+passwordPath, s.allowed(look, (*visit).changePassword))
@@ -200,6 +204,14 @@ func (v *visit) enter() bool {
 		v.first = factorPath
 	}
 	return true
+}
+
+// mayStill returns a function that reports whether the user still has a scope.
+func (v *visit) mayStill(needed scope) func() bool {
+	return func() bool {
+		_, u, _ := v.x.StillUser(v.who.account, v.who.user)
+		return u != nil && proofOf(u) == v.who.proof && scopes[u.Scope] >= needed
+	}
 }
 
 // String describes the user for logs.

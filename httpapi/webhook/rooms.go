@@ -23,6 +23,7 @@ type Rooms struct {
 	Tracer    Tracer
 	Submitter Submitter
 	Servers   Servers
+	Inbox     Inbox
 	Low       <-chan settle.Low // balances that have become low
 	Holds     func() bool       // whether anything may be sent; nil: always
 }
@@ -57,4 +58,10 @@ type Submitter interface {
 // Servers returns the state of the server of a lane.
 type Servers interface {
 	Server(l *connector.Lane) *webhooks.Server
+}
+
+// An Inbox takes the messages of accounts that get them by their inbox alone.
+type Inbox interface {
+	// Take reports whether the inbox of the lane's account has the message when the present changes are committed.
+	Take(m *sms.Message, l *connector.Lane) bool
 }

@@ -22,7 +22,7 @@ type Service struct {
 	batches batches
 
 	mu sync.Mutex
-	of map[*connector.Lane]*courier
+	of map[*connector.Lane]connector.Courier
 }
 
 // New returns the service that calls the webhooks of a gateway, whose lanes are dispatched by engine.
@@ -30,7 +30,7 @@ func New(rooms Rooms, engine worker.Engine, events *Events) *Service {
 	c := &Service{
 		rooms: rooms, engine: engine, group: worker.NewGroup(context.Background()), events: events, dialects: newDialects(),
 		caller:  httpcall.NewCaller(httpcall.Options{Holds: rooms.Holds}),
-		batches: batches{of: map[string]int{}}, of: map[*connector.Lane]*courier{},
+		batches: batches{of: map[string]int{}}, of: map[*connector.Lane]connector.Courier{},
 	}
 	c.group.Go(c.tellLows)
 	return c
@@ -44,6 +44,10 @@ func (c *Service) Serve(l *connector.Lane) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.of[l] != nil {
+		return
+	}
+	if l.Endpoint == config.InboxLane {
+		c.of[l] = deliverToInbox(c, l)
 		return
 	}
 	one := newCourier(c, l)

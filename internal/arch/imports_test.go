@@ -139,6 +139,7 @@ func table() []row {
 		{"gateway/route", "config connector gateway/keep gateway/login gateway/node internal/smstext protocols sms sms/fit sms/number sms/prices sms/userdata store"},
 		{"gateway/roomtest", "config connector connector/account gateway/hooks gateway/keep gateway/login gateway/node gateway/route protocols protocols/prototest/toy sms store"},
 		{"gateway/convert", "config connector gateway/node gateway/route protocols sms sms/fit sms/rewrite sms/userdata"},
+		{"gateway/inbox", "config connector gateway/keep gateway/node internal/smstext sms sms/number sms/rewrite sms/userdata store"},
 		{"gateway/receipts", "config connector events gateway/convert gateway/credit gateway/hooks gateway/keep gateway/node gateway/route internal/window plugin protocols sms sms/peerid store"},
 		{"gateway/deadletters", "events gateway/keep gateway/node sms store"},
 		{"gateway/settle", "config connector events events/stats events/telemetry gateway/convert gateway/credit gateway/deadletters gateway/hooks gateway/keep gateway/node gateway/receipts gateway/route internal/logfile internal/ratelimit plugin protocols sms sms/fit store"},
@@ -150,7 +151,7 @@ func table() []row {
 		{"pdulog/story", "events gateway/operate internal/logfile pdulog protocols/httpsms sms sms/number"},
 		{"gateway/webhooks", "connector gateway/node"},
 		{"gateway/session", "config connector gateway/accept gateway/convert gateway/intake gateway/keep gateway/login gateway/node gateway/operate gateway/receipts gateway/route protocols sms"},
-		{"gateway", "config connector connector/account connector/queue gateway/convert gateway/credit gateway/hooks gateway/intake gateway/keep gateway/leave gateway/lists gateway/login gateway/networks gateway/node gateway/operate gateway/privacy gateway/receipts gateway/request gateway/route gateway/session gateway/settle gateway/webhooks internal/logfile internal/nearest internal/tlsfiles pdulog protocols sms sms/networks stages/flow store"},
+		{"gateway", "config connector connector/account connector/queue gateway/convert gateway/credit gateway/hooks gateway/inbox gateway/intake gateway/keep gateway/leave gateway/lists gateway/login gateway/networks gateway/node gateway/operate gateway/privacy gateway/receipts gateway/request gateway/route gateway/session gateway/settle gateway/webhooks internal/logfile internal/nearest internal/tlsfiles pdulog protocols sms sms/networks stages/flow store"},
 
 		// The architecture. It imports no protocol.
 		{"stages/cipher", ""},
@@ -165,7 +166,7 @@ func table() []row {
 		{"httpapi/reference", "internal/browser protocols/httpsms/own"},
 		{"httpapi/v1", "config connector connector/account connector/streams connector/worker gateway/node gateway/operate gateway/request httpapi/body httpapi/reference httpapi/server httpapi/webhook internal/browser internal/httpcall internal/tlsfiles internal/token protocols protocols/httpsms protocols/httpsms/own sms"},
 		{"httpapi/compat", "config connector gateway/node gateway/request httpapi/body httpapi/server httpapi/webhook internal/httpcall protocols/httpsms protocols/httpsms/jasmin protocols/httpsms/kannel sms"},
-		{"httpapi/portal", "config config/managed config/managed/editor connector connector/account events/stats gateway/credit gateway/node gateway/operate gateway/request gateway/webhooks httpapi/server internal/browser internal/httpcall internal/sheet internal/timetext internal/token internal/turns protocols/httpsms protocols/httpsms/own sms sms/number sms/numbers sms/prices store"},
+		{"httpapi/portal", "config config/managed config/managed/editor connector connector/account events/stats gateway/credit gateway/inbox gateway/node gateway/operate gateway/request gateway/webhooks httpapi/server internal/browser internal/httpcall internal/sheet internal/timetext internal/token internal/turns protocols/httpsms protocols/httpsms/own sms sms/number sms/numbers sms/prices store"},
 		{"httpapi", "config connector gateway httpapi/body httpapi/compat httpapi/httpsmsc httpapi/portal httpapi/server httpapi/v1 httpapi/webhook internal/httpfault internal/sock protocols/httpsms sandbox"},
 		{"admin/access", "config connector/account gateway/node internal/browser internal/passhash internal/token internal/turns"},
 		{"admin/history", "connector"},

@@ -5,8 +5,9 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"strings"
 	"time"
+
+	"pmg/internal/sheet"
 )
 
 // exported are the columns of an export. A list can be made of it, because its reader takes the first one alone.
@@ -19,14 +20,8 @@ func (l *List) WriteCSV(ctx context.Context, to io.Writer, removed bool, show fu
 	out := bufio.NewWriter(to)
 	var row []byte
 	write := func(cells ...string) error {
-		row = row[:0]
-		for i, cell := range cells {
-			if i > 0 {
-				row = append(row, ',')
-			}
-			row = appendCell(row, cell)
-		}
-		_, err := out.Write(append(row, '\r', '\n'))
+		row = sheet.AppendRow(row[:0], cells...)
+		_, err := out.Write(row)
 		return err
 	}
 	err := write(exported...)
@@ -52,17 +47,4 @@ func (l *List) WriteCSV(ctx context.Context, to io.Writer, removed bool, show fu
 		return fmt.Errorf("cannot export list %s: %w", l.Path(), err)
 	}
 	return nil
-}
-
-// appendCell appends a cell. Before what spreadsheets would take for a formula it puts an apostrophe, as they do themselves:
-// names of senders and reasons are what strangers write. What encoding/csv leaves bare and the reader of lists does not, such as
-// a '#', is in quotes.
-func appendCell(row []byte, cell string) []byte {
-	if cell != "" && strings.IndexByte("=+-@", cell[0]) >= 0 {
-		cell = "'" + cell
-	}
-	if !strings.ContainsAny(cell, ",;|#\" ") {
-		return append(row, cell...)
-	}
-	return append(append(append(row, '"'), strings.ReplaceAll(cell, `"`, `""`)...), '"')
 }

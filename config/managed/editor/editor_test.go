@@ -2,6 +2,7 @@ package editor
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -319,5 +320,46 @@ func TestRowsWithOptions(t *testing.T) {
 	s.fail = nil
 	if r := s.does(ask("columns: [ignore, for, price]\n", "a,*,0.07\n")); r.Number != 5 || read(rows) != "a,*,0.07\n" || !strings.Contains(read(options), "columns") {
 		t.Errorf("%+v", r)
+	}
+}
+
+// A template is added, changed and removed by its name; the others, and what else the account has, stay.
+func TestTemplates(t *testing.T) {
+	t.Parallel()
+	file := []byte("system_id: shop\npassword: secret\n")
+	for _, c := range []struct {
+		change func([]byte) ([]byte, error)
+		want   string // name=text of all
+	}{
+		{SettingTemplate("shop", "late", "We are late.\n\"{name}\": # no comment"), "late=We are late.\n\"{name}\": # no comment"},
+		{SettingTemplate("shop", "open", "yes"), "late=We are late.\n\"{name}\": # no comment;open=yes"},
+		{SettingTemplate("shop", "late", "no"), "late=no;open=yes"},
+		{RemovingTemplate("shop", "other"), ""},
+		{RemovingTemplate("shop", "late"), "open=yes"},
+		{RemovingTemplate("shop", "open"), " "},
+	} {
+		next, err := c.change(file)
+		if c.want == "" {
+			if err == nil {
+				t.Error("a template that is not there is removed")
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		file = next
+		o, err := ReadOptions(file)
+		if err != nil || o["system_id"] != "shop" || o["password"] == nil {
+			t.Fatalf("%v, %v", o, err)
+		}
+		var got []string
+		for _, one := range o.list("templates") {
+			one, _ := one.(map[string]any)
+			got = append(got, fmt.Sprintf("%s=%s", one["name"], one["text"]))
+		}
+		if strings.Join(got, ";") != strings.TrimSpace(c.want) {
+			t.Errorf("%q, not %q", got, c.want)
+		}
 	}
 }

@@ -21,15 +21,36 @@ func AddingKey(account string, o Options) (key string, change func(was []byte) (
 
 // RemovingKey returns a function that removes a key from the options of an account.
 func RemovingKey(account, key string) func(was []byte) ([]byte, error) {
-	return changing("keys", account, func(keys []any) ([]any, error) {
-		left := slices.DeleteFunc(slices.Clone(keys), func(k any) bool {
-			return nameOf(k) == key
-		})
-		if len(left) == len(keys) {
-			return nil, refuse(http.StatusNotFound, "account %s has no such key", account)
+	return removing("keys", "key", account, key)
+}
+
+// removing returns a function that removes the entry with a name from an option of an account. what is an entry in the singular.
+func removing(option, what, account, name string) func(was []byte) ([]byte, error) {
+	return changing(option, account, func(all []any) ([]any, error) {
+		left := slices.DeleteFunc(slices.Clone(all), func(one any) bool { return nameOf(one) == name })
+		if len(left) == len(all) {
+			return nil, refuse(http.StatusNotFound, "account %s has no such %s", account, what)
 		}
 		return left, nil
 	})
+}
+
+// SettingTemplate returns a function that adds a template to the options of an account, or changes its text.
+func SettingTemplate(account, name, text string) func(was []byte) ([]byte, error) {
+	return changing("templates", account, func(all []any) ([]any, error) {
+		one := map[string]any{"name": name, "text": text}
+		all = slices.Clone(all)
+		if i := slices.IndexFunc(all, func(t any) bool { return nameOf(t) == name }); i >= 0 {
+			all[i] = one
+			return all, nil
+		}
+		return append(all, one), nil
+	})
+}
+
+// RemovingTemplate returns a function that removes a template from the options of an account.
+func RemovingTemplate(account, name string) func(was []byte) ([]byte, error) {
+	return removing("templates", "template", account, name)
 }
 
 // SettingUser returns a function that adds a user to the options of an account, or changes one. An empty password or scope of a
@@ -111,23 +132,17 @@ func changingUser(account, user string, change func(one map[string]any) error) f
 
 // RemovingUser returns a function that removes a user from the options of an account.
 func RemovingUser(account, user string) func(was []byte) ([]byte, error) {
-	return changing("users", account, func(users []any) ([]any, error) {
-		left := slices.DeleteFunc(slices.Clone(users), func(u any) bool { return nameOf(u) == user })
-		if len(left) == len(users) {
-			return nil, refuse(http.StatusNotFound, "account %s has no such user", account)
-		}
-		return left, nil
-	})
+	return removing("users", "user", account, user)
 }
 
-// nameOf returns the name of a key or a user.
+// nameOf returns the name of a key, a user or a template.
 func nameOf(entry any) string {
 	one, _ := entry.(map[string]any)
 	name, _ := one["name"].(string)
 	return name
 }
 
-// changing changes only the keys, or only the users, of an account.
+// changing changes one option of an account, which is a list.
 func changing(option, name string, change func([]any) ([]any, error)) func(was []byte) ([]byte, error) {
 	return func(was []byte) ([]byte, error) {
 		if was == nil {
