@@ -13,6 +13,7 @@ import (
 	"pmg/admin/access"
 	"pmg/cluster/report"
 	"pmg/config"
+	"pmg/gateway/mail"
 	"pmg/gateway/receipts"
 	"pmg/sms"
 )
@@ -69,6 +70,11 @@ func metrics(known Known) (all []metric) {
 	all = append(all, metricsOf(Store{}, "pmg_store_", nil, func(s *Status, f func(any, ...string)) {
 		if s.Store != nil {
 			f(s.Store)
+		}
+	})...)
+	all = append(all, metricsOf(mail.Figures{}, "pmg_mail_", nil, func(s *Status, f func(any, ...string)) {
+		if s.inner.mail != nil {
+			f(s.inner.mail)
 		}
 	})...)
 	all = append(all, clusterMetrics(known)...)
