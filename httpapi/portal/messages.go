@@ -48,7 +48,7 @@ func messagesOf(v *visit) (any, *own.Problem) {
 		if text == "" {
 			continue
 		}
-		at, err := timetext.ParseTime(text, now)
+		at, err := timetext.ParseTimeIn(text, now, v.zone())
 		if err != nil {
 			m.Wrong = name + ": " + err.Error()
 			return m, nil
