@@ -8,13 +8,12 @@ import (
 	"pmg/gateway/mail"
 )
 
-// mailFigures returns the counts of mail, nil if no mail is sent.
-func (v *view) mailFigures() *mail.Figures {
-	if !v.mail.IsOn() {
-		return nil
+// mailFigures returns the counts of mail.
+func (v *view) mailFigures() mail.Figures {
+	if v.mail == nil {
+		return mail.Figures{}
 	}
-	f := v.mail.Figures()
-	return &f
+	return v.mail.Figures()
 }
 
 // Mailed is the answer to a request to send a mail.

@@ -71,7 +71,7 @@ type Status struct {
 type inner struct {
 	down      []string // the gateway's own problems, such as a route without a working target
 	retention Retention
-	mail      *mail.Figures // nil: no mail is sent
+	mail      mail.Figures
 }
 
 // Receipts counts delivery receipts of SMSCs, and those that the gateway makes.
