@@ -1,6 +1,7 @@
 package portal
 
 import (
+	"context"
 	"net/http"
 	"net/url"
 	"strings"
@@ -132,15 +133,17 @@ func (s resetPages) ask() {
 		v.page(http.StatusBadRequest, "forgot", "New password", m)
 		return
 	}
-	v.x.ResetUser(m.Account, m.User, func() { s.send(m.Account, m.User) })
+	v.x.ResetUser(m.Account, m.User, func() {
+		v.rooms().Go(func(context.Context) { s.send(m.Account, m.User) }) // the answer does not wait for what depends on the user
+	})
 	v.page(http.StatusOK, "forgot", "New password", forgotModel{Sent: true})
 }
 
-// send sends a link to a user who has an address, and whose password the pages can change.
+// send sends a link to a user who has an address, and whose password the pages can change. It may outlast its request.
 func (s resetPages) send(account, name string) {
 	v := s.visit
 	p := v.site.portal
-	_, u := v.x.User(account, name)
+	_, u, _ := v.x.StillUser(account, name)
 	if u == nil || u.Mail == "" || !v.isStored(account) {
 		return
 	}
@@ -149,14 +152,15 @@ func (s resetPages) send(account, name string) {
 	if p.links.asked.take(l.owner()) {
 		text = p.links.issue(l)
 	}
-	result := "too many"
-	if hash := token.Hash(text); text != "" {
+	result, hash := "ok", token.Hash(text)
+	switch {
+	case text == "" && !v.rooms().Node.Repeats.First("links of "+l.owner()):
+		return // the audit log has it already
+	case text == "":
+		result = "too many"
+	case !v.rooms().Mail.Add(s.letter(l, text, func() bool { _, ok := p.links.find(hash); return ok })):
+		p.links.take(hash)
 		result = "no room"
-		if v.rooms().Mail.Add(s.letter(l, text, func() bool { _, ok := p.links.find(hash); return ok })) {
-			result = "ok"
-		} else {
-			p.links.take(hash)
-		}
 	}
 	v.record("reset/link", map[string]string{"account": account, "name": name}, result)
 }
