@@ -45,11 +45,11 @@ func pages() []page {
 type view struct {
 	browser.Frame
 	Model   any
-	Sends   bool   // the user may submit messages
-	Manages bool   // the user may change keys and users
-	Logo    string // path of the picture of the reseller; "": none
-	Style   string // path of the style with the reseller's colour; "": none
-	zone    *time.Location
+	Sends   bool           // the user may submit messages
+	Manages bool           // the user may change keys and users
+	Logo    string         // path of the picture of the reseller; "": none
+	Style   string         // path of the style with the reseller's colour; "": none
+	zone    *time.Location // of the account
 }
 
 // Time writes a time in the zone of the account.

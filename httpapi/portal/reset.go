@@ -169,7 +169,7 @@ func (s resetPages) send(account, name string) {
 func (s resetPages) letter(l link, text string, still func() bool) mail.Letter {
 	to := strings.TrimSuffix(s.visit.options().PortalURL, "/") + Base + "reset?" + url.Values{"token": {text}}.Encode()
 	return mail.Letter{
-		Kind: "new password", Account: l.account, To: l.mail, Subject: brand{s.visit}.name() + ": new password",
+		Kind: "new password", Account: l.account, To: l.mail, Subject: brand(s).name() + ": new password",
 		Text: "Somebody has asked for a new password of user " + l.user + " of account " + l.account +
 			". With this link you choose it:\n\n" + to + "\n\nThe link is valid for " + timetext.FormatDuration(linkTime) +
 			", and once. If it was not you who has asked, do nothing: your password stays.\n",
