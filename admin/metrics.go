@@ -72,7 +72,9 @@ func metrics(known Known) (all []metric) {
 			f(s.Store)
 		}
 	})...)
-	all = append(all, metricsOf(mail.Figures{}, "pmg_mail_", nil, func(s *Status, f func(any, ...string)) { f(&s.inner.mail) })...)
+	all = append(all, metricsOf(mail.Figures{}, "pmg_mail_", nil, func(s *Status, f func(any, ...string)) {
+		f(&s.inner.mail)
+	})...)
 	all = append(all, clusterMetrics(known)...)
 	return append(append(all, connectorMetrics()...), namedMetrics()...)
 }
