@@ -53,6 +53,7 @@ func TestScopes(t *testing.T) {
 		{"GET", "/admin/v1/webhooks/attempts?replies=1", look, 403}, {"GET", "/admin/v1/webhooks/attempts?replies=1", act, 200}, {"POST", "/admin/v1/webhooks/retry?account=load", look, 403}, {"POST", "/admin/v1/webhooks/retry?account=load", act, 200}, {"POST", "/admin/v1/webhooks/retry?account=x", act, 404},
 		{"POST", "/admin/v1/webhooks/enable?account=load", look, 403}, {"POST", "/admin/v1/webhooks/enable?account=load", act, 200}, {"POST", "/admin/v1/webhooks/enable?account=x", act, 404},
 		{"POST", "/admin/v1/webhooks/test?account=load", look, 403}, {"POST", "/admin/v1/webhooks/test?account=load", act, 409},
+		{"POST", "/admin/v1/mail/test?to=ann@example.net", "", 401}, {"POST", "/admin/v1/mail/test?to=ann@example.net", look, 403}, {"POST", "/admin/v1/mail/test?to=ann@example.net", act, 409},
 		{"GET", "/debug/pprof/", look, 403}, {"GET", "/debug/pprof/", act, 200},
 		{"POST", "/admin/v1/reload", "", 401}, {"POST", "/admin/v1/reload", look, 403}, {"POST", "/admin/v1/reload", act, 200},
 		{"POST", "/admin/v1/kick?account=x", look, 403}, {"POST", "/admin/v1/kick?account=x", act, 404},

@@ -46,6 +46,7 @@ func Actions() []Action {
 			"webhooks/test", access.Operate, "calls the webhook of an account with a test event",
 			(*Server).testWebhook,
 		},
+		{"mail/test", access.Operate, "sends a mail to an address", testMail},
 		{"lists/add", access.Operate, "adds numbers to a list", changeList(true)},
 		{"lists/remove", access.Operate, "removes numbers from a list", changeList(false)},
 		{"credit/add", access.Administer, "records a payment of an account", addCredit},

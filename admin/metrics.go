@@ -13,6 +13,7 @@ import (
 	"pmg/admin/access"
 	"pmg/cluster/report"
 	"pmg/config"
+	"pmg/gateway/mail"
 	"pmg/gateway/receipts"
 	"pmg/sms"
 )
@@ -70,6 +71,9 @@ func metrics(known Known) (all []metric) {
 		if s.Store != nil {
 			f(s.Store)
 		}
+	})...)
+	all = append(all, metricsOf(mail.Figures{}, "pmg_mail_", nil, func(s *Status, f func(any, ...string)) {
+		f(&s.inner.mail)
 	})...)
 	all = append(all, clusterMetrics(known)...)
 	return append(append(all, connectorMetrics()...), namedMetrics()...)

@@ -24,6 +24,7 @@ import (
 	"pmg/admin/history"
 	"pmg/config"
 	"pmg/gateway"
+	"pmg/gateway/mail"
 	"pmg/internal/handshakes"
 	"pmg/internal/httpfault"
 	"pmg/internal/sock"
@@ -166,6 +167,7 @@ func newServer(cfg config.Admin, g *gateway.Gateway, e gateway.Engine, version s
 		func() *config.OIDC { return &g.Node.Config().Admin.OIDC }, time.Now,
 	)
 	v := newView(g, e, version)
+	v.mail = parts.Mail
 	s := &Server{reloads: parts.Reload, view: v, progress: NewProgress(), recorder: history.New(history.OfConnectors, v.reading),
 		accounts: history.New(history.OfAccounts, v.accountReading),
 		limiters: newLimiters(), searcher: newSearcher(g), statements: make(chan struct{}, 1),
@@ -301,6 +303,7 @@ type Parts struct {
 	Pages  Pages      // the operators' pages
 	Known  Known      // this node's knowledge about its cluster
 	Routes Routes     // the API that changes what the gateway stores itself
+	Mail   *mail.Sender
 }
 
 // Gateway returns the gateway that is shown.

@@ -9,6 +9,7 @@ import (
 	"pmg/config"
 	"pmg/connector"
 	"pmg/gateway"
+	"pmg/gateway/mail"
 	"pmg/gateway/receipts"
 	"pmg/protocols"
 	"pmg/stages/flow"
@@ -70,6 +71,7 @@ type Status struct {
 type inner struct {
 	down      []string // the gateway's own problems, such as a route without a working target
 	retention Retention
+	mail      mail.Figures
 }
 
 // Receipts counts delivery receipts of SMSCs, and those that the gateway makes.
@@ -213,6 +215,7 @@ type view struct {
 	engine  gateway.Engine
 	version string
 	started time.Time
+	mail    *mail.Sender // nil: no mail is sent
 
 	certificates *certificates // certificates of the admin address; nil: the address is not encrypted
 
@@ -264,7 +267,7 @@ func (v *view) status(withSessions bool) *Status {
 	s := &Status{
 		Version: v.version, Architecture: "pipeline",
 		Started: v.started, Time: now, NotReady: v.gateway.NotReady(v.engine),
-		inner:      inner{v.gateway.Problems(), retentionOf(v.gateway.Retained())},
+		inner:      inner{v.gateway.Problems(), retentionOf(v.gateway.Retained()), v.mailFigures()},
 		Recovering: !v.gateway.Keeper.Recovered(),
 		Unrouted:   v.gateway.Intake.Unrouted(),
 		Parked:     v.gateway.Keeper.Aside(store.Parked), Quarantined: v.gateway.Keeper.Aside(store.Quarantined),

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"pmg/config/option"
+	"pmg/internal/timetext"
 	"pmg/internal/token"
 	"pmg/protocols"
 	"pmg/protocols/smpp"
@@ -77,6 +78,7 @@ type AccountUser struct {
 	Password string `yaml:"password" required:"yes" secret:"yes" live:"yes" doc:"The hash of the password, as pmg account hash prints it."`
 	Scope    string `yaml:"scope" default:"look" enum:"look|send|manage" live:"yes" doc:"look sees what is the account's; send may also submit messages, and manage change the account's API keys and users."`
 
+	Mail          string `yaml:"mail" live:"yes" doc:"The user's address for mail: a link for a new password goes there (docs/portal.md). Of users of managed.dir alone, whose passwords pages can change."`
 	PasswordOnce  bool   `yaml:"password_once" default:"false" live:"yes" doc:"Whether the user must choose another password before anything else, because somebody else has made this one."`
 	TOTPSecret    string `yaml:"totp_secret" secret:"yes" live:"yes" doc:"The secret of the user's second factor (TOTP, RFC 6238), in base32: a login needs a code of it, too. The user sets it up on a page (docs/portal.md)."`
 	RecoveryCodes string `yaml:"recovery_codes" secret:"yes" live:"yes" doc:"Hashes of codes (sha256:…, with spaces between) each of which counts once in place of a code of totp_secret."`
@@ -174,6 +176,14 @@ func (a *Account) Passwords() []string {
 		return []string{a.Password}
 	}
 	return []string{a.Password, a.OldPassword}
+}
+
+// Zone returns the time zone of the account.
+func (a *Account) Zone() *time.Location {
+	if zone, ok := timetext.LoadZone(a.Policies.Timezone); ok {
+		return zone
+	}
+	return time.UTC
 }
 
 // MayUse reports whether the account may log in on the connector.

@@ -3,7 +3,6 @@ package config
 import (
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -62,6 +61,7 @@ func (d *decoder) check(c *Config, o Options) {
 	checkLists(d, c)
 	checkNetworks(d, c)
 	checkPrices(d, c)
+	checkMail(d, c)
 	d.operators(c)
 	checkAdmin(d, &c.Admin)
 	d.addresses(c)
@@ -258,20 +258,6 @@ func (d *decoder) connector(c *Connector, path string, o Options) {
 	}
 	if c.Direction != "" && c.Role() == protocols.Client && c.SystemID == "" && c.Transport() == BySession {
 		d.problem(path, "must have system_id: an out connector logs in with it")
-	}
-}
-
-// checkPortal warns of pages for customers without TLS, on which others can read passwords.
-func checkPortal(d *decoder, c *Connector, path string) {
-	if c.Transport() != ByRequest || !c.HTTP.Portal || c.TLS.Enabled || len(c.Proxies) > 0 {
-		return
-	}
-	for _, address := range c.AllAddresses() {
-		host, _, err := net.SplitHostPort(address)
-		if ip, ok := hostAddress(host); err == nil && !(ok && ip.IsLoopback()) {
-			d.warn(path+".portal", "is plain, so that whoever is in between reads passwords: set tls")
-			return
-		}
 	}
 }
 

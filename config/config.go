@@ -63,6 +63,7 @@ type Config struct {
 	Store      Store       `yaml:"store" live:"no" doc:"Where accepted messages wait."`
 	Cluster    Cluster     `yaml:"cluster" live:"no" doc:"Other gateways that take over when this one is gone (docs/cluster.md)."`
 	Managed    Managed     `yaml:"managed" live:"yes" doc:"Accounts, routes, lists and prices that are changed by HTTP, and stand beside this file (docs/managed.md)."`
+	Mail       Mail        `yaml:"mail" live:"yes" doc:"The SMTP server for mail to customers: low balances, new passwords (docs/mail.md)."`
 	Admin      Admin       `yaml:"admin" live:"no" doc:"The HTTP listener for operators: /metrics, /healthz and /readyz."`
 	Limits     Limits      `yaml:"limits" live:"no" doc:"Bounds on memory and time, so that no peer can exhaust the gateway."`
 	Receipts   Receipts    `yaml:"receipts" live:"yes" doc:"Delivery receipts: how long the gateway knows what they belong to, and how long they wait for a client."`
@@ -319,7 +320,9 @@ type Policies struct {
 	Prices  string  `yaml:"prices" live:"yes" doc:"The list with the prices of its messages; they cost nothing when empty. One without a price is refused (SMPP: ESME_RINVDSTADR, HTTP: 422)."`
 	Balance Balance `yaml:"balance" live:"yes" doc:"Whether its money limits what it may submit, with prices. docs/prices.md has an example."`
 
-	Timezone string `yaml:"timezone" default:"UTC" live:"yes" doc:"The zone of the months of its statements, as Europe/Stockholm (docs/statements.md)."`
+	Mail []string `yaml:"mail" live:"yes" doc:"Addresses, ten at most, that get a mail when its balance falls below balance.low, such as [ann@example.net]; needs the section mail (docs/mail.md)."`
+
+	Timezone string `yaml:"timezone" default:"UTC" live:"yes" doc:"Its time zone, as Europe/Stockholm: that of the months of its statements (docs/statements.md), and of times on its pages (docs/portal.md)."`
 
 	ShowNetwork bool `yaml:"show_network" default:"false" live:"yes" doc:"Whether it sees by HTTP the network (MCC and MNC) of each of its messages: in answers and in calls of webhook."`
 	ShowPrice   bool `yaml:"show_price" default:"false" live:"yes" doc:"Whether it sees by HTTP what each of its messages costs it, with prices: in answers, previews and calls of webhook. Never what an SMSC charges (docs/prices.md)."`

@@ -11,6 +11,7 @@ import (
 	"pmg/config"
 	"pmg/connector"
 	"pmg/gateway"
+	"pmg/gateway/mail"
 	"pmg/httpapi/body"
 	"pmg/httpapi/compat"
 	"pmg/httpapi/portal"
@@ -50,6 +51,7 @@ type Options struct {
 	Holds func() bool
 	Edit  portal.Edit  // changes managed files for users of accounts; nil: they cannot be changed
 	Audit portal.Audit // records the users' actions; nil: no actions are recorded
+	Mail  *mail.Sender // nil: no mail is sent
 }
 
 // Over returns an engine that serves the sessions of g's connectors by e, and also g's connectors without sessions.
@@ -61,14 +63,17 @@ func Over(e gateway.Engine, g *gateway.Gateway, o Options) (*Engine, error) {
 	}
 	x.ctx, x.cancel = context.WithCancel(context.Background())
 	x.bodies = body.NewRoom(&g.Node.Memory)
-	events := webhook.NewEvents(forWebhooks(g, holds), x.logOf)
-	x.callers = webhook.New(forWebhooks(g, holds), e, events)
+	events := webhook.NewEvents(forWebhooks(g, o), x.logOf)
+	x.callers = webhook.New(forWebhooks(g, o), e, events)
 	x.pulls = v1.NewPulls(e, g.Node.Clock.Now, x.ctx.Done())
 	x.api = v1.New(forOwnAPI(g), x.pulls, events)
 	x.compat = compat.New(forDialects(g), x.callers, compat.NewStatus(forDialects(g), x.Addresses, x.reached))
 	x.portal = portal.New(forPortal(g, x.api, x.goOn, o))
 	x.leaving.Go(func() { x.pulls.Keep(x.ctx) })
 	x.leaving.Go(x.keepStreams)
+	if o.Mail != nil {
+		x.goOn(o.Mail.Run)
+	}
 	for _, c := range g.Table.Connectors() {
 		if c.Config().Transport() == config.BySession {
 			continue

@@ -18,10 +18,10 @@ func forServer(g *gateway.Gateway) server.Rooms {
 }
 
 // forWebhooks returns the parts of a gateway that webhooks use.
-func forWebhooks(g *gateway.Gateway, holds func() bool) webhook.Rooms {
+func forWebhooks(g *gateway.Gateway, o Options) webhook.Rooms {
 	return webhook.Rooms{
 		Node: g.Node, Options: g.Table, Logins: g.Logins, Converter: g.Convert, Tracer: g.Settler, Submitter: g.Requests,
-		Servers: g.Webhooks, Inbox: g.Inbox, Low: g.Settler.Low, Holds: holds,
+		Servers: g.Webhooks, Inbox: g.Inbox, Low: g.Settler.Low, Mail: o.Mail, Holds: o.Holds,
 	}
 }
 
@@ -49,6 +49,6 @@ func forDialects(g *gateway.Gateway) compat.Rooms {
 func forPortal(g *gateway.Gateway, api *v1.API, goOn func(func(context.Context)), o Options) portal.Rooms {
 	return portal.Rooms{
 		Node: g.Node, Table: g.Table, Money: g.Intake.Credit, Webhooks: g.Webhooks, Dead: g.Settler.Dead, Queue: g.Operate,
-		Messages: api, Inbox: g.Inbox, Lists: g.Lists, Networks: g.Intake.Networks, Go: goOn, Edit: o.Edit, Audit: o.Audit,
+		Messages: api, Inbox: g.Inbox, Lists: g.Lists, Networks: g.Intake.Networks, Go: goOn, Edit: o.Edit, Audit: o.Audit, Mail: o.Mail,
 	}
 }

@@ -91,6 +91,7 @@ func addGroups(root *cobra.Command) {
 		{"Act", []*cobra.Command{
 			newKickCommand(), newHoldCommand(), newReleaseCommand(), newConnectCommand(), newQueueCommand(),
 			webhooks.Command(webhooksProgram()), check.Plugins(loadQuietly), newStoreCommand(), member.Command(loadQuietly),
+			newMailCommand(),
 		}},
 		{"Customers", []*cobra.Command{
 			customers.Account(), customers.Credit(moneyGateway),
@@ -121,25 +122,24 @@ func moneyGateway(cmd *cobra.Command) func(method, path string, v any) error {
 	}
 }
 
-// webhookTimeout is longer than a call of a webhook can take.
-const webhookTimeout = 25 * time.Second
+// slowTimeout is longer than a call of a webhook, or a test of mail, can take.
+const slowTimeout = 25 * time.Second
+
+// slowGateway returns a function that sends requests to a gateway whose answers depend on servers of others.
+func slowGateway(cmd *cobra.Command) webhooks.Ask {
+	o := new(statusOptions)
+	o.flags(cmd)
+	return func(method, path string, v any) error {
+		if err := o.find(cmd); err != nil {
+			return err
+		}
+		return o.JSON(cmd.Context(), slowTimeout, method, path, v)
+	}
+}
 
 // webhooksProgram returns the functions of this package that pmg webhooks uses.
 func webhooksProgram() webhooks.Program {
-	return webhooks.Program{
-		Gateway: func(cmd *cobra.Command) webhooks.Ask {
-			o := new(statusOptions)
-			o.flags(cmd)
-			return func(method, path string, v any) error {
-				if err := o.find(cmd); err != nil {
-					return err
-				}
-				return o.JSON(cmd.Context(), webhookTimeout, method, path, v)
-			}
-		},
-		JSON:  writeJSON,
-		Table: rowsText,
-	}
+	return webhooks.Program{Gateway: slowGateway, JSON: writeJSON, Table: rowsText}
 }
 
 // rowsText returns a table, whose first columns are left-aligned.

@@ -19,6 +19,7 @@ import (
 	"pmg/config"
 	"pmg/connector"
 	"pmg/gateway"
+	"pmg/gateway/mail"
 	"pmg/httpapi"
 	"pmg/internal/daemon"
 	"pmg/internal/sock"
@@ -62,11 +63,13 @@ func startServerOn(cfg *config.Config, log zerolog.Logger, opened stages.Listene
 		return nil, err
 	}
 	g.Sessions.LimitDescriptors(sock.DescriptorLimit())
+	sender := mail.New(g.Node)
 	audit, err := access.NewAudit(cfg.Admin.Audit, log)
 	if err != nil {
 		err = fmt.Errorf("cannot start (admin.audit): %w", err)
 	} else {
-		s.engine, err = startEngine(g, httpapi.Options{Opened: opened, Holds: m.Holds(), Edit: s.askEdit, Audit: audit})
+		o := httpapi.Options{Opened: opened, Holds: m.Holds(), Edit: s.askEdit, Audit: audit, Mail: sender}
+		s.engine, err = startEngine(g, o)
 	}
 	if err != nil {
 		_ = g.Close()
@@ -75,7 +78,7 @@ func startServerOn(cfg *config.Config, log zerolog.Logger, opened stages.Listene
 	s.recover()
 	if s.admin, err = admin.Start(
 		cfg, g, s.engine, version, admin.Parts{
-			Reload: s.askReload, Known: m.Report(), Routes: manage.Routes(s.askEdit),
+			Reload: s.askReload, Known: m.Report(), Routes: manage.Routes(s.askEdit), Mail: sender,
 			Pages: web.Tools{
 				Find:    newHelpFinder(),
 				Explain: s.explain, Pending: s.pending, Edit: s.askEdit, WhatIf: s.whatIf, Cluster: m.Report(),

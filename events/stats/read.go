@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -36,10 +37,45 @@ func Groups() []string { return []string{"month", "day", "hour", "account", "con
 
 // A Query selects events, and groups them.
 type Query struct {
-	From, To                    time.Time // days in UTC, To included; zero: the first or the last existing day
-	Account, Connector, Network string    // values to select; "": all
-	By                          []string  // groups; rows with the same values are added up. Empty: one row in total
-	Costs                       bool      // the rows have what SMSCs charge, which accounts must not see
+	From, To                    time.Time      // days, as times of UTC, To included; zero: the first or the last existing day
+	Zone                        *time.Location // zone of days, months and hours, for which HasHours is true; nil: UTC
+	Account, Connector, Network string         // values to select; "": all
+	By                          []string       // groups; rows with the same values are added up. Empty: one row in total
+	Costs                       bool           // the rows have what SMSCs charge, which accounts must not see
+}
+
+// HasHours reports whether the hours of a zone are those of UTC, by which events are counted, in the year of a time. Those of
+// India begin at half past.
+func HasHours(zone *time.Location, at time.Time) bool {
+	for month := time.January; month <= time.December; month++ {
+		if _, offset := time.Date(at.Year(), month, 1, 12, 0, 0, 0, zone).Zone(); offset%3600 != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// zone returns the zone of the days of the query.
+func (q *Query) zone() *time.Location {
+	if q.Zone == nil {
+		return time.UTC
+	}
+	return q.Zone
+}
+
+// hours returns the first hour of the query's days, and the first hour behind them, since 1970.
+func (q *Query) hours() (first, end int64) {
+	first, end = math.MinInt64, math.MaxInt64
+	hour := func(day time.Time) int64 {
+		return time.Date(day.Year(), day.Month(), day.Day(), 0, 0, 0, 0, q.zone()).Unix() / 3600
+	}
+	if !q.From.IsZero() {
+		first = hour(q.From)
+	}
+	if !q.To.IsZero() {
+		end = hour(q.To.AddDate(0, 0, 1))
+	}
+	return first, end
 }
 
 // Check returns an error if a query makes no sense.
@@ -80,8 +116,9 @@ func Read(ctx context.Context, dir string, q Query) ([]Row, error) {
 		return nil, fmt.Errorf("cannot read the statistics in %s: %w", dir, err)
 	}
 	s := sums{q: q, rows: map[string]*Row{}}
+	s.first, s.end = q.hours()
 	for _, number := range days {
-		if at := time.Unix(number*24*3600, 0); !q.From.IsZero() && at.Before(q.From) || !q.To.IsZero() && at.After(q.To) {
+		if (number+1)*24 <= s.first || number*24 >= s.end {
 			continue
 		}
 		if err := s.day(ctx, dir, number); err != nil {
@@ -101,6 +138,8 @@ type sums struct {
 	q    Query
 	rows map[string]*Row
 	name []byte
+
+	first, end int64 // hours since 1970
 }
 
 // day adds the rows of a day. A file that was removed meanwhile has no rows.
@@ -127,12 +166,12 @@ func (s *sums) day(ctx context.Context, dir string, number int64) error {
 
 func (s *sums) add(k key, c *Counts) error {
 	if q := &s.q; q.Account != "" && q.Account != k.account || q.Connector != "" && q.Connector != k.connector ||
-		q.Network != "" && q.Network != k.network {
+		q.Network != "" && q.Network != k.network || k.hour < s.first || k.hour >= s.end {
 		return nil
 	}
 	s.name = s.name[:0]
 	for _, name := range s.q.By {
-		s.name = append(append(s.name, valueOf(k, name)...), 0)
+		s.name = append(append(s.name, s.q.valueOf(k, name)...), 0)
 	}
 	r := s.rows[string(s.name)]
 	if r == nil {
@@ -141,7 +180,7 @@ func (s *sums) add(k key, c *Counts) error {
 		}
 		r = &Row{}
 		for _, name := range s.q.By {
-			r.Values = append(r.Values, valueOf(k, name))
+			r.Values = append(r.Values, s.q.valueOf(k, name))
 		}
 		s.rows[string(s.name)] = r
 	}
@@ -152,8 +191,8 @@ func (s *sums) add(k key, c *Counts) error {
 }
 
 // valueOf returns a row's value for a group.
-func valueOf(k key, name string) string {
-	at := func(layout string) string { return time.Unix(k.hour*3600, 0).UTC().Format(layout) }
+func (q *Query) valueOf(k key, name string) string {
+	at := func(layout string) string { return time.Unix(k.hour*3600, 0).In(q.zone()).Format(layout) }
 	switch name {
 	case "month":
 		return at("2006-01")

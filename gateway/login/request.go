@@ -77,6 +77,17 @@ func (d *Logins) AskCode(
 	return d.askProof(ctx, c, remote, name, proof{isRight, "a login was refused: the code of its second factor is wrong"})
 }
 
+// AskReset runs do for a request for a new password of a user, when such a request has its turn. Each of them counts and waits as
+// a failed login of its address, under a name of its own: neither the answer nor its time shows whether there is such a user.
+func (d *Logins) AskReset(
+	ctx context.Context, c *connector.Connector, remote netip.AddrPort, account, user string, do func(),
+) {
+	d.askProof(ctx, c, remote, string(personName(account, user))+"\x00reset", proof{
+		isRight: func() bool { do(); return false },
+		refusal: "a link for a new password was asked for",
+	})
+}
+
 func (d *Logins) askProof(ctx context.Context, c *connector.Connector, remote netip.AddrPort, name string, p proof) bool {
 	l := d.Begin(d.node.Clock.Now(), c, remote, tlsfiles.Identity{}, protocols.Credentials{SystemID: []byte(name)})
 	l.proof = &p

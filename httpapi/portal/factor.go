@@ -62,7 +62,7 @@ func (f factorPage) model() (m factorModel, p *own.Problem) {
 func (f factorPage) offer() (*offer, *own.Problem) {
 	v := f.visit
 	p := v.site.portal
-	key, err := p.codes.offer(v.who.owner(), p.pages.Name, v.who.user+"@"+v.who.account)
+	key, err := p.codes.offer(v.who.owner(), brand{v}.name(), v.who.user+"@"+v.who.account)
 	if err != nil {
 		return nil, own.NewProblem("internal", "")
 	}

@@ -40,10 +40,13 @@ func (v *visit) keys() keysModel {
 	return keysModel{Keys: v.x.Account.Config().Logins.Keys, Managed: v.isManaged()}
 }
 
-// isManaged reports whether the gateway stores the account itself, so that pages can change it.
-func (v *visit) isManaged() bool {
+// isManaged reports whether the pages can change the account.
+func (v *visit) isManaged() bool { return v.isStored(v.who.account) }
+
+// isStored reports whether the gateway stores an account itself, so that pages can change it.
+func (v *visit) isStored(account string) bool {
 	cfg := v.rooms().Node.Config()
-	return v.rooms().Edit != nil && cfg.Managed.Dir != "" && cfg.Defined(managed.Accounts, v.who.account) == ""
+	return v.rooms().Edit != nil && cfg.Managed.Dir != "" && cfg.Defined(managed.Accounts, account) == ""
 }
 
 // changeKeys makes or revokes a key.
@@ -151,12 +154,17 @@ func (v *visit) change(act, name string, change func([]byte) ([]byte, error)) bo
 	return false
 }
 
-// changes counts the changes of accounts.
+// changes counts the changes of accounts, or of users.
 type changes struct {
-	now func() time.Time
+	now  func() time.Time
+	most int // changes of an account in a period
 
 	mu sync.Mutex
 	of map[string]*recent
+}
+
+func newChanges(most int) changes {
+	return changes{now: time.Now, most: most, of: map[string]*recent{}}
 }
 
 // recent is the number of an account's changes in a period.
@@ -183,5 +191,5 @@ func (c *changes) take(account string) bool {
 		c.of[account] = r
 	}
 	r.n++
-	return r.n <= mostChanges
+	return r.n <= c.most
 }

@@ -154,7 +154,8 @@ func TestManyKeys(t *testing.T) {
 func TestChanges(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1e9, 0)
-	c := changes{now: func() time.Time { return now }, of: map[string]*recent{}}
+	c := newChanges(mostChanges)
+	c.now = func() time.Time { return now }
 	for i := range mostChanges + 1 {
 		if got := c.take("shop"); got != (i < mostChanges) {
 			t.Errorf("%d: %t", i, got)

@@ -28,12 +28,14 @@ const (
 type loginModel struct {
 	Account, User string
 	Next, Wrong   string
+	IsReset       bool // the user has chosen a new password by a link
+	CanReset      bool // a link can be sent
 }
 
 // showLogin shows the form.
 func (v *visit) showLogin() {
 	next := v.site.portal.pages.OwnPath(v.x.Request.URL.Query().Get("next"))
-	v.page(http.StatusOK, "login", "Log in", loginModel{Next: next})
+	v.page(http.StatusOK, "login", "Log in", loginModel{Next: next, CanReset: resetPages{v}.isOn()})
 }
 
 // logIn begins a session, or asks for a code. All errors get the same answer after the same time.
@@ -44,6 +46,7 @@ func (v *visit) logIn() {
 	}
 	account, user, password := form.Get("account"), form.Get("name"), form.Get("password")
 	m := loginModel{Account: account, User: user, Next: v.site.portal.pages.OwnPath(form.Get("next"))}
+	m.CanReset = resetPages{v}.isOn()
 	if account == "" || user == "" || password == "" || max(len(account), len(user), len(password)) > mostField {
 		m.Wrong = "Account, name and password are needed, of 255 characters at most."
 		v.page(http.StatusBadRequest, "login", "Log in", m)

@@ -74,7 +74,7 @@ func selectedMessages(v *visit) (m messages, list url.Values) {
 		if text == "" {
 			continue
 		}
-		at, err := timetext.ParseTime(text, now)
+		at, err := timetext.ParseTimeIn(text, now, v.zone())
 		if err != nil {
 			m.Wrong = name + ": " + err.Error()
 			return m, list

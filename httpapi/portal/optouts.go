@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"pmg/internal/browser"
 	"pmg/protocols/httpsms/own"
@@ -62,13 +63,14 @@ func (o optOuts) model(q url.Values) (m optOutsModel, p *own.Problem) {
 	case err != nil:
 		return m, o.failed(err)
 	}
+	zone := v.zone()
 	m.Recent = m.Recent[:min(len(m.Recent), mostListed)]
 	for i := range m.Recent {
-		m.Recent[i].Origin = o.shown(m.Recent[i].Origin)
+		m.Recent[i].Origin = o.here(m.Recent[i].Origin, zone)
 	}
 	if m.Found != nil {
 		for i := range m.Found.History {
-			m.Found.History[i].Origin = o.shown(m.Found.History[i].Origin)
+			m.Found.History[i].Origin = o.here(m.Found.History[i].Origin, zone)
 		}
 	}
 	return m, nil
@@ -110,6 +112,14 @@ func (o optOuts) shown(from numbers.Origin) numbers.Origin {
 		return numbers.Origin{At: from.At, Source: from.Source}
 	}
 	from.Who = user
+	return from
+}
+
+// here is shown, with the time in the account's zone.
+func (o optOuts) here(from numbers.Origin, zone *time.Location) numbers.Origin {
+	if from = o.shown(from); !from.At.IsZero() {
+		from.At = from.At.In(zone)
+	}
 	return from
 }
 

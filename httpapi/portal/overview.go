@@ -14,15 +14,17 @@ import (
 
 // An overview is the model of the first page.
 type overview struct {
-	Today    *stats.Row // nil: statistics are off
-	Lost     int64      // messages of today that were not sent; their receipts are counted as undelivered
-	Waiting  int64      // messages of the account that wait to be sent
-	Coming   int64      // messages and events that wait for the account
-	Counters sms.Counters[int64]
-	Money    *money // nil: the account is not charged
-	Limits   *config.Account
-	Schedule string // the maximum time of a delivery time in the future
-	Sessions []session
+	Today *stats.Row // nil: statistics are off
+
+	CountedIn string // zone of today
+	Lost      int64  // messages of today that were not sent; their receipts are counted as undelivered
+	Waiting   int64  // messages of the account that wait to be sent
+	Coming    int64  // messages and events that wait for the account
+	Counters  sms.Counters[int64]
+	Money     *money // nil: the account is not charged
+	Limits    *config.Account
+	Schedule  string // the maximum time of a delivery time in the future
+	Sessions  []session
 }
 
 // A session is a session of one of the account's clients.
@@ -55,8 +57,10 @@ func overviewOf(v *visit) (any, *own.Problem) {
 		})
 	}
 	if v.statisticsDir() != "" {
-		today := time.Now().UTC().Truncate(24 * time.Hour)
-		rows, p := v.sums(stats.Query{From: today, To: today})
+		var q stats.Query
+		today := v.countedIn(&q).Truncate(24 * time.Hour)
+		q.From, q.To, m.CountedIn = today, today, q.Zone.String()
+		rows, p := v.sums(q)
 		if p == nil {
 			sum := stats.Total(rows)
 			m.Today = &sum

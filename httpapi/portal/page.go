@@ -4,6 +4,7 @@ import (
 	"embed"
 	"net/http"
 	"strings"
+	"time"
 
 	"pmg/config"
 	"pmg/internal/browser"
@@ -50,7 +51,16 @@ type view struct {
 	Sends   bool // the user may submit messages
 	Manages bool // the user may change keys, users and templates
 	Texts   []config.TextTemplate
+	Logo    string         // path of the picture of the reseller; "": none
+	Style   string         // path of the style with the reseller's colour; "": none
+	zone    *time.Location // of the account
 }
+
+// Time writes a time in the zone of the account.
+func (w *view) Time(t time.Time) string { return t.In(w.zone).Format(time.DateTime) }
+
+// Zone returns the name of the zone of the account.
+func (w *view) Zone() string { return w.zone.String() }
 
 // show answers with the page.
 func (p *page) show(v *visit) {
@@ -76,10 +86,12 @@ func (v *visit) page(status int, name, title string, model any) {
 			}
 		}
 	}
-	pages := &v.site.portal.pages
+	pages := v.site.portal.pages
+	pages.Name = brand{v}.name()
 	shown := &view{
-		Frame: pages.Frame(&this, menu), Model: model, Sends: v.scope >= send, Manages: v.scope >= manage,
+		Frame: pages.Frame(&this, menu), Model: model, Sends: v.scope >= send, Manages: v.scope >= manage, zone: v.zone(),
 	}
+	shown.Logo, shown.Style = brand{v}.paths()
 	if v.who.account != "" {
 		shown.Texts = textsPage{v}.all()
 		shown.User, shown.Notice = v.who.user+", "+v.who.account, v.site.sessions.Notice(v.x.Request)
@@ -91,6 +103,14 @@ func (v *visit) page(status int, name, title string, model any) {
 		return
 	}
 	v.answer(status, "text/html; charset=utf-8", b)
+}
+
+// zone returns the zone of the account, UTC before a login.
+func (v *visit) zone() *time.Location {
+	if v.x.Account == nil || v.who.account == "" {
+		return time.UTC
+	}
+	return v.x.Account.Config().Zone()
 }
 
 // wrong answers with a page that shows an error.

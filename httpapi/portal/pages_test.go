@@ -13,6 +13,7 @@ import (
 	"pmg/config"
 	"pmg/events/stats"
 	"pmg/gateway/credit"
+	"pmg/internal/timetext"
 	"pmg/sms"
 )
 
@@ -56,6 +57,16 @@ func TestStatistics(t *testing.T) {
 		t.Errorf("%v", w.header)
 	}
 	b.has("", "<h2>Today, by UTC</h2>", "<dt>sent</dt><dd>7</dd>")
+	for zone, shown := range map[string]string{"Pacific/Auckland": "Pacific/Auckland", "Asia/Kolkata": "UTC, by whose hours is counted; those of Asia/Kolkata begin between them"} {
+		r.Reload(strings.Replace(r.yaml, "{system_id: shop,", "{system_id: shop, timezone: "+zone+",", 1))
+		at, _ := timetext.LoadZone(zone)
+		if shown != zone {
+			at = time.UTC
+		}
+		b.has("statistics?from=yesterday", "Days and hours are "+shown+". ", "<th scope=\"row\">"+now.Truncate(time.Hour).In(at).Format(time.DateOnly)+"</th>")
+		b.has("", "<h2>Today, by "+at.String()+"</h2>")
+	}
+	r.Reload(r.yaml)
 	if w := b.get("statistics?from=2026-13-13"); w.code != 400 {
 		t.Errorf("%+v", w)
 	}

@@ -24,6 +24,7 @@ import (
 	"pmg/config/managed"
 	"pmg/config/managed/editor"
 	"pmg/connector"
+	"pmg/gateway/mail"
 	"pmg/gateway/operate"
 	"pmg/httpapi/apitest"
 	"pmg/httpapi/body"
@@ -55,6 +56,7 @@ type rig struct {
 	clock   atomic.Int64 // seconds by which codes are ahead of the time
 	site    *Site
 	letters letters
+	mail    *mail.Sender
 	lines   func() string // ends the listener, and returns its pdu log
 }
 
@@ -107,11 +109,14 @@ func newRig(t *testing.T, accounts, api, operator string, more ...string) *rig {
 		},
 		Apply: func(c *config.Config, _ string) error { r.Apply(c); return nil },
 	}
+	r.mail = mail.New(g.Node)
+	r.goOn(r.mail.Run)
 	p := New(Rooms{
-		Node: g.Node, Table: g.Table, Money: g.Intake.Credit, Webhooks: g.Webhooks, Messages: api1, Inbox: g.Inbox, Lists: g.Lists, Networks: g.Intake.Networks, Go: r.goOn, Dead: &r.letters, Queue: &r.letters, Audit: &r.records,
+		Node: g.Node, Table: g.Table, Money: g.Intake.Credit, Webhooks: g.Webhooks, Messages: api1, Inbox: g.Inbox, Lists: g.Lists, Networks: g.Intake.Networks, Go: r.goOn, Dead: &r.letters, Queue: &r.letters, Audit: &r.records, Mail: r.mail,
 		Edit: func(_ context.Context, q editor.Request) (editor.Result, error) { return one.Do(q) },
 	})
 	p.codes.now = func() time.Time { return time.Now().Add(time.Duration(r.clock.Load()) * time.Second) }
+	p.links.now, p.links.asked.now = p.codes.now, p.codes.now
 	l, err := server.Listen(server.Rooms{Node: g.Node, Admission: g.Sessions, Logins: g.Logins, Tracer: g.Settler},
 		c, nil, body.NewRoom(&g.Node.Memory), func(l *server.Listener) http.Handler {
 			m := http.NewServeMux()

@@ -9,6 +9,7 @@ import (
 	"pmg/connector"
 	"pmg/gateway/credit"
 	"pmg/gateway/inbox"
+	"pmg/gateway/mail"
 	"pmg/gateway/node"
 	"pmg/gateway/operate"
 	"pmg/gateway/request"
@@ -35,6 +36,7 @@ type Rooms struct {
 	Go       func(do func(context.Context)) // runs what outlasts its request, until the gateway stops
 	Edit     Edit                           // nil: keys cannot be changed
 	Audit    Audit                          // nil: nothing is recorded
+	Mail     *mail.Sender                   // nil: no mail is sent
 }
 
 // A Table finds the connectors, and the lanes.

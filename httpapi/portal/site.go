@@ -40,6 +40,7 @@ type Portal struct {
 	changes  changes
 	calls    changes // test calls of webhooks, and requests to call servers again
 	codes    codes
+	links    links
 	mailings mailings
 	reader   own.Reader // reads messages
 }
@@ -50,10 +51,11 @@ func New(rooms Rooms) *Portal {
 		rooms: rooms, pages: browser.NewSite(Base, "Messages", templateFiles),
 		readings: turns.NewPauses(mostReading, mostWaiting),
 		exports:  turns.NewPauses(mostReading, mostWaiting),
-		changes:  changes{now: time.Now, of: map[string]*recent{}},
-		calls:    changes{now: time.Now, of: map[string]*recent{}},
+		changes:  newChanges(mostChanges),
+		calls:    newChanges(mostChanges),
 		mailings: mailings{of: map[string]*mailing{}},
 		codes:    codes{now: time.Now, of: map[string]*factor{}},
+		links:    links{asked: newChanges(mostLinks), now: time.Now, of: map[string]link{}},
 	}
 }
 
@@ -98,9 +100,15 @@ func (p *Portal) Site(l *server.Listener) *Site {
 	s.mux.HandleFunc("POST "+factorPath, s.allowed(look, func(v *visit) { factorPage{v}.change() }))
 	s.mux.HandleFunc("GET "+Base+"code", s.open(func(v *visit) { secondStep{v}.show() }))
 	s.mux.HandleFunc("POST "+Base+"code", s.open(func(v *visit) { secondStep{v}.give() }))
+	s.mux.HandleFunc("GET "+Base+"forgot", s.served(resetPages.showForgot))
+	s.mux.HandleFunc("POST "+Base+"forgot", s.served(resetPages.ask))
+	s.mux.HandleFunc("GET "+Base+"reset", s.served(resetPages.showReset))
+	s.mux.HandleFunc("POST "+Base+"reset", s.served(resetPages.set))
 	s.mux.HandleFunc("GET "+Base+"login", s.open((*visit).showLogin))
 	s.mux.HandleFunc("POST "+Base+"login", s.open((*visit).logIn))
 	s.mux.HandleFunc("POST "+Base+"logout", s.open((*visit).logOut))
+	s.mux.HandleFunc("GET "+logoPath, s.open(func(v *visit) { brand{v}.logo() }))
+	s.mux.HandleFunc("GET "+stylePath, s.open(func(v *visit) { brand{v}.style() }))
 	static := p.pages.Static()
 	s.mux.HandleFunc("GET "+Base+"static/", func(w http.ResponseWriter, r *http.Request) {
 		l.Begin(w, r)
@@ -184,6 +192,9 @@ func (s *Site) allowed(needed scope, serve func(*visit)) http.HandlerFunc {
 }
 
 func (v *visit) rooms() *Rooms { return &v.site.portal.rooms }
+
+// options returns the options of the connector.
+func (v *visit) options() *httpsms.ConnectorOptions { return &v.site.listener.Connector.Config().HTTP }
 
 // enter reports whether the request belongs to a valid session.
 func (v *visit) enter() bool {

@@ -28,6 +28,7 @@ type statistics struct {
 	stats.Table
 	By       string
 	From, To string
+	ByUTC    bool // the days of the account's zone cannot be counted
 	Choices  []string
 	CSV      template.URL
 }
@@ -86,6 +87,17 @@ func (v *visit) sums(q stats.Query) (rows []stats.Row, p *own.Problem) {
 	return rows, nil
 }
 
+// countedIn sets the zone of a query: that of the account, or UTC if its hours are not those of UTC. It returns what the clock
+// there shows, as a time of UTC: stats has days as such times.
+func (v *visit) countedIn(q *stats.Query) (now time.Time) {
+	now = time.Now()
+	if q.Zone = v.zone(); !stats.HasHours(q.Zone, now) {
+		q.Zone = time.UTC
+	}
+	at := now.In(q.Zone)
+	return time.Date(at.Year(), at.Month(), at.Day(), at.Hour(), at.Minute(), at.Second(), 0, time.UTC)
+}
+
 // asked reads the parameters of the request.
 func (v *visit) asked() (url.Values, stats.Query, *own.Problem) {
 	values := v.x.Request.URL.Query()
@@ -94,7 +106,8 @@ func (v *visit) asked() (url.Values, stats.Query, *own.Problem) {
 		q.By = []string{by}
 	}
 	days := stats.Days{From: values.Get("from"), To: values.Get("to")}
-	err := days.Of(&q, time.Now())
+	now := v.countedIn(&q)
+	err := days.Of(&q, now)
 	if err == nil {
 		err = q.Check()
 	}
@@ -118,7 +131,7 @@ func statisticsOf(v *visit) (any, *own.Problem) {
 	}
 	from, to := values.Get("from"), values.Get("to")
 	m := statistics{
-		By: q.By[0], From: from, To: to, Choices: v.groups(),
+		By: q.By[0], From: from, To: to, ByUTC: q.Zone.String() != v.zone().String(), Choices: v.groups(),
 		Table: stats.TableOf(&q, rows, mostRows, true),
 		CSV:   template.URL(Base + "statistics.csv?" + url.Values{"by": q.By, "from": {from}, "to": {to}}.Encode()),
 	}

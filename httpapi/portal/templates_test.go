@@ -9,5 +9,5 @@ import (
 // All that templates ask for exists, also in rows that no test's page has.
 func TestTemplatesAsk(t *testing.T) {
 	t.Parallel()
-	templates.Check(t, templateFiles, view{})
+	templates.Check(t, templateFiles, &view{})
 }

@@ -3,6 +3,7 @@ package portal
 import (
 	"crypto/rand"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -26,11 +27,25 @@ type passwordModel struct {
 	Managed bool // the page can change it
 	Once    bool // the user must change it
 	Done    bool
+	Mail    string // the user's address for mail
+	IsSaved bool   // the address was set
 	Wrong   string
 }
 
 func passwordOf(v *visit) (any, *own.Problem) {
-	return passwordModel{Managed: v.isManaged(), Once: v.first == passwordPath}, nil
+	return passwordPage{v}.model(), nil
+}
+
+// A passwordPage is the page where a user changes the own password, and the own address for mail.
+type passwordPage struct{ visit *visit }
+
+func (p passwordPage) model() passwordModel {
+	v := p.visit
+	m := passwordModel{Managed: v.isManaged(), Once: v.first == passwordPath}
+	if _, u := v.x.User(v.who.account, v.who.user); u != nil {
+		m.Mail = u.Mail
+	}
+	return m
 }
 
 // changePassword changes the user's own password. All other sessions of the user end, because they know the old one.
@@ -39,9 +54,13 @@ func (v *visit) changePassword() {
 	if !ok {
 		return
 	}
-	m := passwordModel{Managed: v.isManaged(), Once: v.first == passwordPath}
+	m := passwordPage{v}.model()
 	if !m.Managed {
 		v.wrong(http.StatusConflict, fixedUsers)
+		return
+	}
+	if form.Has("mail") && !m.Once {
+		passwordPage{v}.changeMail(form, m)
 		return
 	}
 	current, next := form.Get("current"), form.Get("password")
@@ -67,6 +86,24 @@ func (v *visit) changePassword() {
 	v.page(http.StatusOK, "password", "Password", m)
 }
 
+// changeMail changes the user's own address for mail, with which somebody else could get a new password.
+func (p passwordPage) changeMail(form url.Values, m passwordModel) {
+	v := p.visit
+	m.Mail = strings.TrimSpace(form.Get("mail"))
+	if m.Wrong = wrongMail(m.Mail); m.Wrong == "" && !v.x.LogInUser(v.who.account, v.who.user, form.Get("current")) {
+		m.Wrong = "The current password is wrong, or there were too many attempts."
+		v.record("mail", nil, "refused")
+	}
+	if m.Wrong != "" {
+		v.page(http.StatusUnprocessableEntity, "password", "Password", m)
+		return
+	}
+	if v.change("mail", v.who.user, editor.SettingMail(v.who.account, v.who.user, m.Mail)) {
+		m.IsSaved = true
+		v.page(http.StatusOK, "password", "Password", m)
+	}
+}
+
 // wrongPassword returns the reason why a password cannot be used, "" if it can.
 func wrongPassword(password string) string {
 	switch {
@@ -76,6 +113,14 @@ func wrongPassword(password string) string {
 		return `A password cannot have "${".`
 	}
 	return ""
+}
+
+// wrongMail returns the reason why an address for mail cannot be used, "" if it can, or is empty.
+func wrongMail(address string) string {
+	if address == "" || config.IsMailAddress(address) {
+		return ""
+	}
+	return "The address must be one such as ann@example.net."
 }
 
 // A usersModel is the model of the page of users.
@@ -121,6 +166,13 @@ func (v *visit) changeUsers() {
 	case form.Get("reset") != "":
 		v.resetPassword(m)
 		return
+	case form.Has("mail"):
+		if address := strings.TrimSpace(form.Get("mail")); !isKnown {
+			m.Wrong = "There is no user of this name."
+		} else if m.Wrong = wrongMail(address); m.Wrong == "" {
+			v.setUser("users/mail", m.Name, "is as you have set it.", editor.SettingMail(v.who.account, m.Name, address))
+			return
+		}
 	case form.Get("off") != "":
 		off := editor.SettingFactor(v.who.account, m.Name, "", nil)
 		v.setUser("users/second-factor/off", m.Name, "has no second factor now.", off)

@@ -128,6 +128,13 @@ func (x *Exchange) ProveUser(account, user string, isRight func() bool) bool {
 	return x.rooms.Logins.AskCode(ctx, x.Connector, x.Conn.Remote, account, user, isRight)
 }
 
+// ResetUser runs do for a request for a new password of a user, which waits and is answered as a failed login.
+func (x *Exchange) ResetUser(account, user string, do func()) {
+	ctx, end := x.whileThere()
+	defer end()
+	x.rooms.Logins.AskReset(ctx, x.Connector, x.Conn.Remote, account, user, do)
+}
+
 // User returns the account and the user of a name, if the account may still submit; nil if it may not.
 func (x *Exchange) User(name, user string) (*account.Account, *config.AccountUser) {
 	a, u, trusted := x.StillUser(name, user)

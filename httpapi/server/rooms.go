@@ -50,6 +50,7 @@ type Logins interface {
 	AskCode(
 		ctx context.Context, c *connector.Connector, remote netip.AddrPort, account, user string, isRight func() bool,
 	) bool
+	AskReset(ctx context.Context, c *connector.Connector, remote netip.AddrPort, account, user string, do func())
 	StillUser(
 		c *connector.Connector, remote netip.AddrPort, certificate tlsfiles.Identity, account, user string,
 	) (*account.Account, *config.AccountUser)

@@ -2,9 +2,12 @@ package webhook
 
 import (
 	"crypto/rand"
+	"fmt"
+	"slices"
 	"strings"
 	"time"
 
+	"pmg/gateway/mail"
 	"pmg/gateway/settle"
 	"pmg/protocols/httpsms/own"
 	"pmg/sms"
@@ -33,10 +36,40 @@ func (c *Service) tellLows() {
 		case l := <-c.rooms.Low:
 			c.group.Go(func() {
 				defer func() { <-places }()
+				c.mailLow(l)
 				c.tellLow(l)
 			})
 		}
 	}
+}
+
+// mailLow sends a mail to each address of an account whose balance has become low. A mail that the server does not take for now
+// is sent again while the balance is low and the address is one of the account's.
+func (c *Service) mailLow(l settle.Low) {
+	a := c.rooms.Options.Account(l.Account)
+	if a == nil || !c.rooms.Mail.IsOn() {
+		return
+	}
+	currency, _ := c.rooms.Node.Config().Currencies(l.Account, "")
+	low, _ := sms.ReadMoney(a.Policies.Balance.Low)
+	at := time.Unix(0, l.At).In(a.Zone())
+	for _, to := range a.Policies.Mail {
+		c.rooms.Mail.Add(mail.Letter{
+			Kind: "low balance", Account: l.Account, To: to, Subject: "The balance of " + l.Account + " is low",
+			Text: fmt.Sprintf(
+				"The balance of account %s is %s %s. It fell below %s %s at %s (%s).\n\n"+
+					"This is said once until the balance has risen again.\n",
+				l.Account, l.Balance, currency, low, currency, at.Format(time.DateTime), at.Location(),
+			),
+			Still: func() bool { return c.isLowStill(l.Account, to) },
+		})
+	}
+}
+
+// isLowStill reports whether the balance of an account is low, and an address gets mail about that.
+func (c *Service) isLowStill(account, to string) bool {
+	a := c.rooms.Options.Account(account)
+	return a != nil && slices.Contains(a.Policies.Mail, to) && c.rooms.Node.Origins.TallyOf(account).Credit.IsLow()
 }
 
 // tellLow calls the webhook of an account repeatedly for some hours, while its balance is low.

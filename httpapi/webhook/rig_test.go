@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"pmg/connector"
+	"pmg/gateway/mail"
 	"pmg/gateway/request"
 	"pmg/gateway/webhooks"
 	"pmg/httpapi/apitest"
@@ -29,6 +31,7 @@ type rig struct {
 	hook    *apitest.Hook // that is the account's webhook
 	service *Service
 	api     *connector.Connector
+	mail    *mail.Sender
 	lines   func() string // the pdu log of the connector
 	n       int           // messages so far
 }
@@ -51,7 +54,10 @@ func newRigOf(t *testing.T, hook *apitest.Hook, yaml string) *rig {
 		t.Fatal(err)
 	}
 	log := server.NewLog(r.api, &g.Node.Clock)
-	r.service = New(roomsOf(g), r, NewEvents(roomsOf(g), func(c *connector.Connector) *server.Log {
+	rooms := roomsOf(g)
+	r.mail = mail.New(g.Node)
+	rooms.Mail = r.mail
+	r.service = New(rooms, r, NewEvents(roomsOf(g), func(c *connector.Connector) *server.Log {
 		if c == r.api {
 			return log
 		}
@@ -59,6 +65,10 @@ func newRigOf(t *testing.T, hook *apitest.Hook, yaml string) *rig {
 	}))
 	g.Webhooks.Begin(r.service)
 	t.Cleanup(r.service.Close)
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() { defer close(done); r.mail.Run(ctx) }()
+	t.Cleanup(func() { cancel(); <-done })
 	r.lines = func() string {
 		log.Close()
 		if err := r.api.PDULog.Close(); err != nil {

@@ -7,6 +7,7 @@ import (
 	"pmg/config"
 	"pmg/connector"
 	"pmg/connector/account"
+	"pmg/gateway/mail"
 	"pmg/gateway/node"
 	"pmg/gateway/request"
 	"pmg/gateway/settle"
@@ -25,6 +26,7 @@ type Rooms struct {
 	Servers   Servers
 	Inbox     Inbox
 	Low       <-chan settle.Low // balances that have become low
+	Mail      *mail.Sender      // nil: no mail is sent
 	Holds     func() bool       // whether anything may be sent; nil: always
 }
 

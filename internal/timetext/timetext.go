@@ -52,7 +52,10 @@ var errTime = errors.New(
 
 // ParseTime parses a time in a form for people: an age, a time of day, a day, or both. Without a zone it is in UTC. It returns
 // the zero time for "".
-func ParseTime(s string, now time.Time) (time.Time, error) {
+func ParseTime(s string, now time.Time) (time.Time, error) { return ParseTimeIn(s, now, time.UTC) }
+
+// ParseTimeIn is ParseTime for people in a zone.
+func ParseTimeIn(s string, now time.Time, zone *time.Location) (time.Time, error) {
 	if s == "" {
 		return time.Time{}, nil
 	}
@@ -62,24 +65,26 @@ func ParseTime(s string, now time.Time) (time.Time, error) {
 	for _, layout := range []string{
 		time.RFC3339, "2006-01-02T15:04Z07:00", "2006-01-02T15:04:05", "2006-01-02T15:04", time.DateOnly,
 	} {
-		if t, err := time.Parse(layout, strings.Replace(s, " ", "T", 1)); err == nil {
+		if t, err := time.ParseInLocation(layout, strings.Replace(s, " ", "T", 1), zone); err == nil {
 			return t, nil
 		}
 	}
 	for _, layout := range []string{"15:04:05", "15:04"} {
 		if t, err := time.Parse(layout, s); err == nil {
-			return lastTime(t, now), nil
+			return lastTime(t, now.In(zone)), nil
 		}
 	}
 	return time.Time{}, errTime
 }
 
-// lastTime returns the latest time before now with the time of day of t, in UTC.
+// lastTime returns the latest time before now with the time of day of t, in the zone of now.
 func lastTime(t, now time.Time) time.Time {
-	y, m, d := now.UTC().Date()
-	at := time.Date(y, m, d, t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), time.UTC)
-	if at.After(now) {
-		at = at.AddDate(0, 0, -1)
+	y, m, d := now.Date()
+	on := func(day int) time.Time {
+		return time.Date(y, m, day, t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), now.Location())
 	}
-	return at
+	if at := on(d); !at.After(now) {
+		return at
+	}
+	return on(d - 1)
 }

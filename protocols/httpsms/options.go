@@ -24,12 +24,36 @@ type ConnectorOptions struct {
 
 	Portal bool `yaml:"portal" default:"false" only:"in" live:"yes" doc:"Whether it serves pages for customers below /portal/, to the users of accounts that may log in on it (docs/portal.md)."`
 
+	PortalURL string `yaml:"portal_url" only:"in" live:"yes" doc:"The address at which browsers find the pages, such as https://sms.example.net. Links for new passwords in mails begin with it; without it none are sent."`
+	Brand     Brand  `yaml:"brand" only:"in" live:"yes" doc:"Name, picture and colour of the pages for customers, such as {name: Example SMS, logo: logo.svg, colour: \"#0a5\"} (docs/portal.md)."`
+
 	Preset    string          `yaml:"preset" enum:"kannel|jasmin|pmg" only:"out" live:"rebind" doc:"The SMSC's interface, with request, answers and receipts: another gateway's, as named in dialects."`
 	URL       string          `yaml:"url" only:"out" live:"rebind" doc:"What is called for each message: a template with {fields} (docs/http-smsc.md). A parameter of its query whose fields are all empty is left out. With a preset the address is enough, such as http://192.0.2.1:13013."`
 	Request   RequestOptions  `yaml:"request" only:"out" live:"rebind" doc:"The rest of the request, in place of what the preset says."`
 	Answers   AnswerOptions   `yaml:"answers" only:"out" live:"rebind" doc:"What answers mean, beside their statuses: 2xx is success, 429 throttled, 400, 402, 406, 409, 411 to 417, 421, 422, 426, 428, 431 and 451 permanent, every other temporary."`
 	Callbacks CallbackOptions `yaml:"callbacks" only:"out" live:"rebind" doc:"How the SMSC brings receipts and messages from mobiles: by requests to a listener of ours."`
 }
+
+// Brand is what the pages for customers look like.
+type Brand struct {
+	Name   string `yaml:"name" live:"yes" doc:"The name in the heads of the pages, in mails and in authenticators; Messages when empty."`
+	Logo   string `yaml:"logo" live:"yes" doc:"A file with a picture, PNG or SVG of 64 KiB at most, which stands before the name. A reload reads it again."`
+	Colour string `yaml:"colour" live:"yes" doc:"The colour of links and buttons, such as \"#0a5\" or \"#00aa55\". On light pages it is made darker, on dark ones lighter, until it can be read (a contrast of 4.5:1)."`
+
+	picture Picture // read from Logo
+}
+
+// A Picture is the content of a file.
+type Picture struct {
+	Kind string // media type; "": there is no picture
+	Data []byte
+}
+
+// SetPicture sets the content of Logo.
+func (b *Brand) SetPicture(p Picture) { b.picture = p }
+
+// Picture returns the content of Logo.
+func (b *Brand) Picture() *Picture { return &b.picture }
 
 // RequestOptions define how a message is written, in addition to its URL.
 type RequestOptions struct {

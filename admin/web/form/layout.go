@@ -47,6 +47,7 @@ func accountLayout() []part {
 			{name: "rate", label: "Short messages a second"},
 			{name: "max_sessions", label: "Sessions"},
 			{name: "networks", label: "Addresses"},
+			{name: "timezone", label: "Time zone"},
 		}},
 		{"Money", []entry{
 			{name: "prices", label: "Prices", picks: priceLists, none: "none: its messages cost nothing"},
@@ -55,6 +56,7 @@ func accountLayout() []part {
 			{name: "balance.day", label: "Cap for a day", when: "prices"},
 			{name: "balance.month", label: "Cap for a month", when: "prices"},
 			{name: "balance.low", label: "Warn below", when: "prices"},
+			{name: "mail", label: "Mail when that low", when: "prices"},
 			{name: "balance.charge", label: "What is charged", when: "prices"},
 		}},
 		{"Senders and numbers", []entry{
@@ -73,6 +75,7 @@ func accountLayout() []part {
 			{name: "name", label: "Name", isName: true},
 			{name: "password", label: "Password", secret: true},
 			{name: "scope", label: "May"},
+			{name: "mail", label: "Mail"},
 			{name: "password_once", label: "Must change the password"},
 			{name: "totp_secret", label: "Second factor", isOff: true},
 		}}}},

@@ -88,6 +88,29 @@ func ResettingPassword(account, user, password string) func(was []byte) ([]byte,
 	})
 }
 
+// ReplacingPassword returns a function that gives a user another password, which the user has chosen. It is refused if the hash
+// of the present one is not was.
+func ReplacingPassword(account, user, was, password string) func(was []byte) ([]byte, error) {
+	return changingUser(account, user, func(one map[string]any) error {
+		if one["password"] != was {
+			return refuse(http.StatusConflict, "user %s of account %s has another password meanwhile", user, account)
+		}
+		one["password"] = password
+		delete(one, "password_once")
+		return nil
+	})
+}
+
+// SettingMail returns a function that sets the address of a user for mail; "" removes it.
+func SettingMail(account, user, address string) func(was []byte) ([]byte, error) {
+	return changingUser(account, user, func(one map[string]any) error {
+		if one["mail"] = address; address == "" {
+			delete(one, "mail")
+		}
+		return nil
+	})
+}
+
 // SettingFactor returns a function that sets the second factor of a user, with the hashes of recovery codes. An empty
 // secret removes both.
 func SettingFactor(account, user, secret string, hashes []string) func(was []byte) ([]byte, error) {
