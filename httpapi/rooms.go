@@ -49,6 +49,7 @@ func forDialects(g *gateway.Gateway) compat.Rooms {
 func forPortal(g *gateway.Gateway, api *v1.API, goOn func(func(context.Context)), o Options) portal.Rooms {
 	return portal.Rooms{
 		Node: g.Node, Table: g.Table, Money: g.Intake.Credit, Webhooks: g.Webhooks, Dead: g.Settler.Dead, Queue: g.Operate,
-		Messages: api, Inbox: g.Inbox, Lists: g.Lists, Networks: g.Intake.Networks, Go: goOn, Edit: o.Edit, Audit: o.Audit, Mail: o.Mail,
+		Messages: api, Inbox: g.Inbox, Lists: g.Lists, Networks: g.Intake.Networks, Go: goOn, Edit: o.Edit,
+		Audit: o.Audit, Mail: o.Mail,
 	}
 }

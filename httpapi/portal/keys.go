@@ -34,9 +34,13 @@ type keysModel struct {
 	Expires string
 }
 
-func keysOf(v *visit) (any, *own.Problem) { return v.keys(), nil }
+// A keysPage is the page of keys.
+type keysPage struct{ visit *visit }
 
-func (v *visit) keys() keysModel {
+func keysOf(v *visit) (any, *own.Problem) { return keysPage{v}.model(), nil }
+
+func (k keysPage) model() keysModel {
+	v := k.visit
 	return keysModel{Keys: v.x.Account.Config().Logins.Keys, Managed: v.isManaged()}
 }
 
@@ -49,27 +53,29 @@ func (v *visit) isStored(account string) bool {
 	return v.rooms().Edit != nil && cfg.Managed.Dir != "" && cfg.Defined(managed.Accounts, account) == ""
 }
 
-// changeKeys makes or revokes a key.
-func (v *visit) changeKeys() {
+// change makes or revokes a key.
+func (k keysPage) change() {
+	v := k.visit
 	form, ok := v.form(mostForm)
 	if !ok {
 		return
 	}
-	m := v.keys()
+	m := k.model()
 	if !m.Managed {
 		v.wrong(http.StatusConflict, "The keys of this account are in the configuration of the gateway, and are changed there.")
 		return
 	}
 	if name := form.Get("revoke"); name != "" {
-		v.revoke(name)
+		k.revoke(name)
 		return
 	}
-	v.makeKey(form, m)
+	k.make(form, m)
 }
 
 var keyName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
 
-func (v *visit) makeKey(form url.Values, m keysModel) {
+func (k keysPage) make(form url.Values, m keysModel) {
+	v := k.visit
 	m.Name, m.Expires = form.Get("name"), form.Get("expires")
 	o := editor.Options{"name": m.Name}
 	day, err := time.Parse(time.DateOnly, m.Expires)
@@ -97,12 +103,13 @@ func (v *visit) makeKey(form url.Values, m keysModel) {
 	if !v.change("keys/make", m.Name, change) {
 		return
 	}
-	m = v.keys()
+	m = k.model()
 	m.New = key
 	v.page(http.StatusOK, "keys", "Keys", m)
 }
 
-func (v *visit) revoke(name string) {
+func (k keysPage) revoke(name string) {
+	v := k.visit
 	if !v.change("keys/revoke", name, editor.RemovingKey(v.who.account, name)) {
 		return
 	}

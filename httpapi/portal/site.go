@@ -94,7 +94,7 @@ func (p *Portal) Site(l *server.Listener) *Site {
 	s.mux.HandleFunc("POST "+mailingPath, s.allowed(send, func(v *visit) { mailingPages{v}.begin() }))
 	s.mux.HandleFunc("POST "+mailingPath+"/{id}", s.allowed(send, func(v *visit) { mailingPages{v}.change() }))
 	s.mux.HandleFunc("POST "+Base+"templates", s.allowed(manage, func(v *visit) { textsPage{v}.change() }))
-	s.mux.HandleFunc("POST "+Base+"keys", s.allowed(manage, (*visit).changeKeys))
+	s.mux.HandleFunc("POST "+Base+"keys", s.allowed(manage, func(v *visit) { keysPage{v}.change() }))
 	s.mux.HandleFunc("POST "+Base+"users", s.allowed(manage, (*visit).changeUsers))
 	s.mux.HandleFunc("POST "+passwordPath, s.allowed(look, (*visit).changePassword))
 	s.mux.HandleFunc("POST "+factorPath, s.allowed(look, func(v *visit) { factorPage{v}.change() }))
