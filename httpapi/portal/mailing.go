@@ -19,6 +19,7 @@ const mailingPath = Base + "mailing"
 // A mailingModel is the model of the page that begins a mailing.
 type mailingModel struct {
 	From, Text string
+	At         string // time before which the messages do not leave, as the user has written it; "": none
 	Template   string // name of the template in the form
 	Chosen     bool   // the form asks for the template's text alone
 	Wrong      string
@@ -27,8 +28,8 @@ type mailingModel struct {
 
 // A mailingRow is a mailing of the account, as far as it has come.
 type mailingRow struct {
-	ID   string
-	Made time.Time
+	ID       string
+	Made, At time.Time
 	progress
 }
 
@@ -42,12 +43,12 @@ func mailingOf(v *visit) (any, *own.Problem) {
 	if m == nil {
 		return nil, own.NewProblem("not-found", forgotten)
 	}
-	return mailingRow{m.ID, m.made, m.shown()}, nil
+	return mailingRow{m.ID, m.made, m.at, m.shown()}, nil
 }
 
 func (s mailingPages) model() (m mailingModel) {
 	for _, one := range s.visit.site.portal.mailings.all(s.visit.who.account) {
-		m.Rows = append(m.Rows, mailingRow{one.ID, one.made, one.shown()})
+		m.Rows = append(m.Rows, mailingRow{one.ID, one.made, one.at, one.shown()})
 	}
 	return m
 }
@@ -75,8 +76,12 @@ func (s mailingPages) begin() {
 	if len(m.From) > mostField {
 		m.Wrong = "The sender is too long."
 	}
+	var at time.Time
 	if m.Wrong == "" {
-		one, isNew, ok := v.site.portal.mailings.add(newMailing(v.who.account, m.From, m.Text, file, r))
+		at, m.Wrong = readSendAt(m.At, s.now(), v.zone())
+	}
+	if m.Wrong == "" {
+		one, isNew, ok := v.site.portal.mailings.add(newMailing(v.who.account, m.From, m.Text, at, file, r))
 		if ok {
 			if isNew {
 				s.run(one, one.check)
@@ -122,6 +127,8 @@ func (s mailingPages) form(m *mailingModel) (file []byte, ok bool) {
 			file = value
 		case "from":
 			m.From = strings.TrimSpace(string(value))
+		case "at":
+			m.At = strings.TrimSpace(string(value))
 		case "template":
 			m.Template = string(value)
 		case "choose":
@@ -132,12 +139,15 @@ func (s mailingPages) form(m *mailingModel) (file []byte, ok bool) {
 	}
 }
 
+// now returns the time by the wall clock.
+func (s mailingPages) now() time.Time { return time.Unix(0, s.visit.rooms().Node.Clock.WallNow()) }
+
 // run carries a mailing on after the request. It ends with the gateway, and as soon as the user may not send any more.
 func (s mailingPages) run(m *mailing, do func(*mailingPost)) {
 	v := s.visit
 	by := &mailingPost{
 		messages: v.rooms().Messages, reader: &v.site.portal.reader, from: v.x.Source(),
-		now: func() time.Time { return time.Unix(0, v.rooms().Node.Clock.WallNow()) },
+		now: s.now,
 		may: v.mayStill(send),
 	}
 	v.rooms().Go(m.begun(by, do))
@@ -159,6 +169,8 @@ func (s mailingPages) change() {
 	switch {
 	case form.Has("stop"):
 		m.end()
+	case m.isLate(s.now()) && m.shown().State == checked:
+		act, notice = "", "Nothing is sent: the time of the mailing has passed. Stop it, and upload the file with another time."
 	case m.maySend() && m.enter(checked, beingSent):
 		act, notice = "mailing/send", "The mailing is being sent."
 		s.run(m, m.send)

@@ -17,7 +17,10 @@ import (
 )
 
 // mail uploads a file of recipients with a text.
-func (b *person) mail(file, text string) reply {
+func (b *person) mail(file, text string) reply { return b.mailAt("", file, text) }
+
+// mailAt uploads a file of recipients with a text, and the time before which it does not leave.
+func (b *person) mailAt(at, file, text string) reply {
 	b.t.Helper()
 	var body bytes.Buffer
 	w := multipart.NewWriter(&body)
@@ -28,7 +31,7 @@ func (b *person) mail(file, text string) reply {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	_, _ = w.WriteField("from", "Shop"), w.WriteField("text", text)
+	_, _, _ = w.WriteField("from", "Shop"), w.WriteField("text", text), w.WriteField("at", at)
 	_ = w.Close()
 	r, err := http.NewRequestWithContext(b.t.Context(), "POST", b.base+mailingPath, &body)
 	if err != nil {
@@ -129,7 +132,7 @@ func TestMailingStops(t *testing.T) {
 		},
 	} {
 		rows, _ := readRecipients([]byte("to\n+46700000001\n+46700000002\n"))
-		m := newMailing("shop", "", name, nil, rows)
+		m := newMailing("shop", "", name, time.Time{}, nil, rows)
 		m.State = beingSent
 		by := &mailingPost{messages: r.site.portal.rooms.Messages, reader: &r.site.portal.reader, ctx: t.Context(), now: time.Now, may: func() bool { return true }}
 		stop(m, by)
@@ -204,7 +207,7 @@ func TestMailingPlaces(t *testing.T) {
 	t.Parallel()
 	s := mailings{of: map[string]*mailing{}}
 	add := func(account string, state string) (*mailing, bool) {
-		m, _, ok := s.add(newMailing(account, "", "a", nil, recipients{}))
+		m, _, ok := s.add(newMailing(account, "", "a", time.Time{}, nil, recipients{}))
 		if ok {
 			m.State = state
 		}
@@ -222,11 +225,11 @@ func TestMailingPlaces(t *testing.T) {
 	if _, ok := add("late", ended); !ok || second.shown().State != stopped || first.shown().State != checked {
 		t.Errorf("%v, %s, %s", ok, first.shown().State, second.shown().State)
 	}
-	if _, isNew, _ := s.add(newMailing("late", "", "a", nil, recipients{})); isNew {
+	if _, isNew, _ := s.add(newMailing("late", "", "a", time.Time{}, nil, recipients{})); isNew {
 		t.Error("what has ended comes again")
 	}
-	s.find("late", newMailing("late", "", "a", nil, recipients{}).ID).Refused = 1
-	if m, isNew, ok := s.add(newMailing("late", "", "a", nil, recipients{})); !isNew || !ok || m.shown().State != checking {
+	s.find("late", newMailing("late", "", "a", time.Time{}, nil, recipients{}).ID).Refused = 1
+	if m, isNew, ok := s.add(newMailing("late", "", "a", time.Time{}, nil, recipients{})); !isNew || !ok || m.shown().State != checking {
 		t.Error("the rows that were refused cannot be sent")
 	}
 }
@@ -257,7 +260,7 @@ func TestMailingWaits(t *testing.T) {
 		{"queue-full", "", stopped, 1}, {"rate-limited", "rate", ended, 2}, {"rate-limited", "flood", ended, 1}, {"no-credit", "", ended, 1}, {"opted-out", "", ended, 1},
 	} {
 		rows, _ := readRecipients([]byte("to\n+46700000001"))
-		m := newMailing("shop", "", "a", nil, rows)
+		m := newMailing("shop", "", "a", time.Time{}, nil, rows)
 		m.State = beingSent
 		ctx, stop := context.WithCancel(t.Context())
 		m.stop = stop

@@ -50,6 +50,7 @@ type mailing struct {
 	ID         string
 	account    string
 	from, text string
+	at         time.Time  // the messages do not leave before; zero: they leave when they are sent
 	recipients recipients // of the goroutine that checks or sends; without one, guarded by mu
 	made       time.Time
 
@@ -78,14 +79,17 @@ func (p progress) Runs() bool { return p.State == checking || p.State == beingSe
 func (p progress) isOver() bool { return p.State == ended || p.State == stopped }
 
 // newMailing returns a mailing to be checked.
-func newMailing(account, from, text string, file []byte, r recipients) *mailing {
+func newMailing(account, from, text string, at time.Time, file []byte, r recipients) *mailing {
 	h := sha256.New()
 	for _, one := range []string{account, from, text, string(file)} {
 		_, _ = fmt.Fprintf(h, "%d:%s", len(one), one) // never fails
 	}
+	if !at.IsZero() {
+		_, _ = fmt.Fprint(h, at.Unix()) // never fails
+	}
 	m := &mailing{
-		ID: hex.EncodeToString(h.Sum(nil)[:16]), account: account, from: from, text: text, recipients: r, made: time.Now(),
-		progress: progress{State: checking, Rows: len(r.rows)}, stop: func() {},
+		ID: hex.EncodeToString(h.Sum(nil)[:16]), account: account, from: from, text: text, at: at, recipients: r,
+		made: time.Now(), progress: progress{State: checking, Rows: len(r.rows)}, stop: func() {},
 	}
 	for i := range min(mostSamples, len(r.rows)) {
 		m.Samples = append(m.Samples, r.message(i, from, text))
@@ -254,6 +258,21 @@ func (m *mailing) goesOn(state string, by *mailingPost) bool {
 	return m.State == state
 }
 
+// readAt returns the time at which a message counts as read. It is at most the mailing's, so that those whose turn comes later
+// leave immediately, and are not refused as being late.
+func (m *mailing) readAt(now time.Time) time.Time {
+	if !m.at.IsZero() && now.After(m.at) {
+		return m.at
+	}
+	return now
+}
+
+// lateTime is how long after the time of a mailing its user may still send it.
+const lateTime = 5 * time.Minute
+
+// isLate reports whether the time of the mailing has passed, so that its user may not mean it any more.
+func (m *mailing) isLate(now time.Time) bool { return !m.at.IsZero() && now.Sub(m.at) > lateTime }
+
 // check finds what each message becomes and costs. It waits for the account's rate.
 func (m *mailing) check(by *mailingPost) {
 	again := m.recipients.repeated()
@@ -292,12 +311,13 @@ func (m *mailing) each(
 ) bool {
 	for i := range m.recipients.rows {
 		one, until := m.recipients.message(i, m.from, m.text), by.now().Add(rowTime)
+		one.SendAt = m.at
 		for again := true; again; {
 			if !m.goesOn(state, by) {
 				return false
 			}
 			var r request.Result
-			body, read, p := one.read(by.reader, by.now())
+			body, read, p := one.read(by.reader, m.readAt(by.now()))
 			if p == nil {
 				r, p = do(i, read, body)
 			}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"pmg/internal/browser"
+	"pmg/internal/timetext"
 	"pmg/internal/token"
 	"pmg/protocols/httpsms"
 	"pmg/protocols/httpsms/own"
@@ -17,8 +18,10 @@ import (
 // A sending is the model of the page that submits a message.
 type sending struct {
 	From, To, Text string
-	Reply          string // id of the received text that the message answers; "": none
-	Once           string // identifies the form, so that a repeated form is recognized
+	At             string    // time before which it does not leave, as the user has written it; "": none
+	SendAt         time.Time // that time
+	Reply          string    // id of the received text that the message answers; "": none
+	Once           string    // identifies the form, so that a repeated form is recognized
 	Wrong          string
 	Preview        *preview // nil: no preview was requested
 }
@@ -51,7 +54,7 @@ func (v *visit) submit() {
 	}
 	s := sending{
 		From: strings.TrimSpace(form.Get("from")), To: strings.TrimSpace(form.Get("to")), Once: form.Get("once"),
-		Text: strings.ReplaceAll(form.Get("text"), "\r\n", "\n"), Reply: form.Get("reply"),
+		Text: strings.ReplaceAll(form.Get("text"), "\r\n", "\n"), At: strings.TrimSpace(form.Get("at")), Reply: form.Get("reply"),
 	}
 	if !onceForm.MatchString(s.Once) {
 		s.Once = token.New()
@@ -61,7 +64,12 @@ func (v *visit) submit() {
 		v.page(http.StatusOK, "send", "Send", s)
 		return
 	}
-	body, m, p := s.read(&v.site.portal.reader, time.Unix(0, v.rooms().Node.Clock.WallNow()))
+	now := time.Unix(0, v.rooms().Node.Clock.WallNow())
+	if s.SendAt, s.Wrong = readSendAt(s.At, now, v.zone()); s.Wrong != "" {
+		v.page(http.StatusUnprocessableEntity, "send", "Send", s)
+		return
+	}
+	body, m, p := s.read(&v.site.portal.reader, now)
 	switch {
 	case p != nil:
 	case form.Has("preview"):
@@ -81,11 +89,29 @@ func (v *visit) submit() {
 	v.page(p.Status, "send", "Send", s)
 }
 
+// readSendAt reads the time before which a message does not leave, as people of a zone write it. It returns the zero time for "".
+func readSendAt(text string, now time.Time, zone *time.Location) (at time.Time, wrong string) {
+	if text == "" {
+		return at, ""
+	}
+	at, err := timetext.ParseTimeIn(text, now, zone)
+	switch {
+	case err != nil:
+		return at, "The time must be such as 2026-11-20 19:05, or empty."
+	case !at.After(now):
+		return at, "The time must be in the future, or empty."
+	}
+	return at, ""
+}
+
 // read reads the message as the API reads it.
 func (s *sending) read(r *own.Reader, now time.Time) ([]byte, *own.Message, *own.Problem) {
 	members := map[string]string{"to": s.To, "text": s.Text}
 	if s.From != "" {
 		members["from"] = s.From
+	}
+	if !s.SendAt.IsZero() {
+		members["send_at"] = s.SendAt.UTC().Format(time.RFC3339)
 	}
 	body, err := json.Marshal(members)
 	if err != nil {
