@@ -464,3 +464,22 @@ func (quiet) Infof(string, ...any)  {}
 func (quiet) Errorf(string, ...any) {}
 
 func (quiet) Fatalf(format string, args ...any) { panic(fmt.Sprintf(format, args...)) }
+
+// The table behind a full one has room for as many notes, and the one behind that only for as many as came.
+func TestNextTable(t *testing.T) {
+	t.Parallel()
+	full := NewRecent()
+	for i := range 100_000 {
+		full.Put(1, fmt.Appendf(nil, "k\x00%d", i), []byte("v"))
+	}
+	next := full.next()
+	if len(next.slots) != len(full.slots) || cap(next.entries) < 100_000 || next.Len() != 0 {
+		t.Errorf("%d slots behind %d, room for %d", len(next.slots), len(full.slots), cap(next.entries))
+	}
+	if next.Put(1, []byte("k\x001"), []byte("v")); len(next.next().slots) != leastSlots || cap(next.next().entries) > 10 {
+		t.Errorf("%d slots behind a table of one note", len(next.next().slots))
+	}
+	if v, _, ok := next.Get(1, []byte("k\x001")); !ok || string(v) != "v" {
+		t.Errorf("the note is %q, %v", v, ok)
+	}
+}

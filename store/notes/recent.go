@@ -47,8 +47,15 @@ func NewRecent() *Recent { return &Recent{seed: maphash.MakeSeed(), slots: make(
 // next returns the table that follows this one, which is full. It has room for as many notes, because they come as fast as
 // before, most likely.
 func (r *Recent) next() *Recent {
-	return &Recent{seed: maphash.MakeSeed(), slots: make([]slot, len(r.slots)), entries: make([]entry, 0, len(r.entries))}
+	slots := leastSlots
+	for isFull(len(r.entries), slots) {
+		slots *= 2
+	}
+	return &Recent{seed: maphash.MakeSeed(), slots: make([]slot, slots), entries: make([]entry, 0, len(r.entries))}
 }
+
+// isFull reports whether so many slots are too few for a number of entries.
+func isFull(entries, slots int) bool { return entries*4 > slots*3 }
 
 // Len returns the number of notes, including removed ones.
 func (r *Recent) Len() int { return len(r.entries) }
@@ -76,7 +83,7 @@ func (r *Recent) put(day uint32, key, value []byte, removed bool) {
 	if at, known := slices.BinarySearch(r.days, day); !known {
 		r.days = slices.Insert(slices.Clone(r.days), at, day)
 	}
-	if len(r.entries)*4 > len(r.slots)*3 {
+	if isFull(len(r.entries), len(r.slots)) {
 		r.grow()
 	}
 }
