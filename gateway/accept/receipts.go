@@ -14,9 +14,8 @@ type finding[T any] struct {
 	by      T
 	from    *connector.Source
 	message *sms.Message
-	report  sms.Report // its content; its slices are parts of the message, until that becomes the client's receipt
+	report  sms.Report // the SMSC's; its slices are parts of the message, and end when that becomes the client's receipt
 	smsc    *receipts.SMSC
-	state   sms.State // the state that the SMSC reports
 	search  *search[T]
 
 	match  receipts.Match
@@ -34,7 +33,6 @@ func (a *Acceptor[T]) Receipt(now int64, by T, from *connector.Source, m *sms.Me
 	q.smsc = a.matcher.Of(from.Connector.Config())
 	var ok bool
 	if q.report, ok = m.Report(); ok {
-		q.state = q.report.State
 		a.executor.InTurn(q.report.ID)
 		a.matcher.Received(q.smsc, q.report.ID)
 	}
@@ -101,11 +99,11 @@ func (a *Acceptor[T]) foundOut(now int64, q *finding[T]) {
 		return
 	case receipts.Dropped:
 		q.message.Release()
-		q.from.Connector.Stats.Receipts.Add(q.state)
+		q.from.Connector.Stats.Receipts.Add(q.report.State)
 		a.executor.Answer(now, q.by, Outcome{})
 	case receipts.Recorded:
 		q.message.Release()
-		a.answerRecorded(q.by, q.from.Connector, q.state)
+		a.answerRecorded(q.by, q.from.Connector, q.report.State)
 	default:
 		a.acceptReceipt(now, q, share, &a.counts.Matched)
 	}
@@ -150,10 +148,10 @@ func (a *Acceptor[T]) acceptReceipt(now int64, q *finding[T], s *connector.Share
 	if s != nil && a.asking.Asks(q.message, s) {
 		a.intake.Count(q.from.Connector, q.message)
 		a.asking.Ask(q.message, q.match.More, s)
-		a.answerRecorded(q.by, q.from.Connector, q.state)
+		a.answerRecorded(q.by, q.from.Connector, q.report.State)
 		return
 	}
-	q.from.Connector.Stats.Receipts.Add(q.state)
+	q.from.Connector.Stats.Receipts.Add(q.report.State)
 	for _, m := range q.match.More {
 		p.More = append(p.More, keep.Accepted{Message: m, Share: s})
 	}

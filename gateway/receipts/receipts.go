@@ -147,24 +147,20 @@ func recordUnder(
 	d *Matcher, b *store.Batch, o *SMSC, key []byte, v *store.Mapping, wall int64, elsewhere bool,
 ) (fresh bool) {
 	o.mu.Lock()
-	latest := o.recent.find(key) // by RecordAnswer, if it still has room
-	same := elsewhere && len(v.Context) == 0 && store.IsMappingOf(latest, v.ID)
+	defer o.mu.Unlock()
+	latest := o.recent.find(key) // added by RecordAnswer, unless too many came since
+	known := elsewhere && len(v.Context) == 0 && store.IsMappingOf(latest, v.ID)
+	if !known {
+		d.record = v.Append(d.record[:0])
+		if known = bytes.Equal(latest, d.record); !known {
+			o.recent.add(key, d.record)
+		}
+	}
 	if elsewhere {
 		d.record = store.AppendElsewhere(d.record[:0], v.ID)
-		b.Note(store.IDsOf(o.Name), key, d.record, store.DayOf(wall))
 	}
-	if !same {
-		d.record = v.Append(d.record[:0])
-		same = bytes.Equal(latest, d.record)
-	}
-	if !same {
-		o.recent.add(key, d.record)
-	}
-	o.mu.Unlock()
-	if !elsewhere {
-		b.Note(store.IDsOf(o.Name), key, d.record, store.DayOf(wall))
-	}
-	return !same
+	b.Note(store.IDsOf(o.Name), key, d.record, store.DayOf(wall))
+	return !known
 }
 
 // isAbout reports whether the addresses of a receipt match a message to dest. A receipt has the two

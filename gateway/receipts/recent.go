@@ -32,7 +32,7 @@ type place uint64
 const (
 	recentChunk = 64 << 10
 	lowChunk    = 1<<24 - 1 // bits of a chunk's number that a place has
-	perBucket   = 256       // octets of entries for each bucket, two or three: almost none needs more than 8 places
+	perBucket   = 256       // octets of entries for each bucket: two or three entries, so that it seldom needs more than 8 places
 )
 
 func newPlace(hash uint64, chunk uint32, at int) place {
@@ -45,8 +45,8 @@ func (p place) age(current uint32) int {
 	return (int(current+1-uint32(p>>16))&lowChunk)<<16 - int(p&0xFFFF)
 }
 
-// newRecent returns a recent that takes up to about size octets, and a quarter of that for the places. All buckets are made
-// here, because memory that is not used yet costs nothing, and a table that grows costs each entry.
+// newRecent returns a recent that takes up to about size octets for entries, and a quarter of that for places. The number of
+// buckets is fixed: pages of the table that have no place yet take no memory, and a table that grew would copy its places.
 func newRecent(size int64) *recent {
 	most := max(size/recentChunk, 2)
 	buckets := 1 << bits.Len64(uint64(most*recentChunk/perBucket-1))

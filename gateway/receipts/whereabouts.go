@@ -87,7 +87,7 @@ func (d *Matcher) recordReport(now int64, of *store.Mapping, r *sms.Report) bool
 type outcome struct {
 	known store.Mapping
 	fate  Fate
-	today uint32
+	today uint32             // day of the receipt by the wall clock
 	room  [8]byte            // of fate.Err, if that is short
 	write func(*store.Batch) // writes the outcome
 }
@@ -101,7 +101,7 @@ func newOutcome(d *Matcher) *outcome {
 	return o
 }
 
-// recordState adds the outcome of a message to the open batch. today is the day by the wall clock.
+// recordState adds the outcome of a message to the open batch. today is the present day by the wall clock.
 func (d *Matcher) recordState(b *store.Batch, v *store.Mapping, f *Fate, today uint32) {
 	d.recording.Lock()
 	defer d.recording.Unlock()

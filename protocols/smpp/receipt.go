@@ -57,9 +57,7 @@ func ParseReceipt(text, tlvs []byte, zone *time.Location) (r Receipt, ok bool) {
 	}
 	p := receiptParser{zone: zone}
 	p.r.Parts, p.r.Delivered = -1, -1
-	if text = bytes.TrimRight(text, "\x00"); !p.parseUsual(text) {
-		p.parse(text)
-	}
+	p.parse(bytes.TrimRight(text, "\x00"))
 	r = p.r
 	r.TextID = r.ID
 	r.parameters(tlvs)
@@ -118,53 +116,6 @@ type receiptParser struct {
 	zone *time.Location
 	seen uint16 // a bit for each key
 }
-
-// usualKeys are the fields of a receipt's text as appendix B writes them.
-var usualKeys = [...]struct {
-	name string
-	key  receiptKey
-}{
-	{"id:", keyID}, {" sub:", keySub}, {" dlvrd:", keyDlvrd}, {" submit date:", keySubmitDate}, {" done date:", keyDoneDate},
-	{" stat:", keyStat}, {" err:", keyErr},
-}
-
-// parseUsual reads a text that has all fields as appendix B writes them, each with one word, in a third of the time of parse,
-// which would find the same. It reports false if the text has another form.
-func (p *receiptParser) parseUsual(b []byte) bool {
-	var values [len(usualKeys)][]byte
-	for i := range usualKeys {
-		name := usualKeys[i].name
-		if len(b) < len(name) || string(b[:len(name)]) != name {
-			return false
-		}
-		b = b[len(name):]
-		n := 0
-		for n < len(b) && isPlain[b[n]] {
-			n++
-		}
-		if n == 0 {
-			return false
-		}
-		values[i], b = b[:n:n], b[n:]
-	}
-	if len(b) < len(" text:") || b[0] != ' ' || keyLen(b[1:], receiptKeys[keyText].name, 0) != len("text:") {
-		return false
-	}
-	for i := range usualKeys {
-		p.field(usualKeys[i].key, values[i])
-	}
-	p.r.Text = b[len(" text:"):]
-	return true
-}
-
-// isPlain are the octets of a word that parse takes as it stands, whatever stands in front of it: letters, digits, and signs that
-// neither separate words nor enclose one.
-var isPlain = func() (is [256]bool) {
-	for c := '!'; c <= '~'; c++ {
-		is[c] = !isGap(byte(c)) && c != ':' && c != '=' && c != '"' && c != '\''
-	}
-	return is
-}()
 
 // parse takes a field's value to end where the next field begins, which is at a key behind a gap.
 func (p *receiptParser) parse(b []byte) {
@@ -347,6 +298,39 @@ func (p *receiptParser) time(v []byte) (at int64) {
 	return at
 }
 
+// receiptTimeOf reads a time with that many digits of the year, 0 if it is none.
+func receiptTimeOf(v []byte, yearLen int, zone *time.Location) int64 {
+	year := digits(v[:yearLen])
+	if yearLen == 2 && year >= 0 {
+		year = fullYear(year)
+	}
+	var f [5]int // month, day, hour, minute, second
+	for i := range f {
+		if at := yearLen + 2*i; at < len(v) {
+			f[i] = digits(v[at : at+2])
+		}
+		if f[i] < 0 {
+			return 0
+		}
+	}
+	month, day := f[0], f[1]
+	switch {
+	case year < 1970 || year > 2200 || month < 1 || month > 12 || day < 1 || day > daysIn(year, month):
+		return 0
+	case f[2] > 23 || f[3] > 59 || f[4] > 59:
+		return 0
+	}
+	return time.Date(year, time.Month(month), day, f[2], f[3], f[4], 0, zone).UnixNano()
+}
+
+// daysIn returns how many days a month has.
+func daysIn(year, month int) int {
+	if month == 2 && year%4 == 0 && (year%100 != 0 || year%400 == 0) {
+		return 29
+	}
+	return [...]int{31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31}[month-1]
+}
+
 // receiptTextLen is the number of octets of a message's text in its receipt (appendix B).
 const receiptTextLen = 20
 
@@ -419,4 +403,23 @@ func appendThree(b []byte, n int) []byte {
 		n %= 1000
 	}
 	return append(b, byte('0'+n/100), byte('0'+n/10%10), byte('0'+n%10))
+}
+
+// appendReceiptTime appends a time of 10 digits, or of 12 with its seconds.
+func appendReceiptTime(b []byte, at int64, zone *time.Location, seconds bool) []byte {
+	var digits [6]int
+	if at != 0 {
+		t := time.Unix(0, at).In(zone)
+		year, month, day := t.Date()
+		hour, minute, second := t.Clock()
+		digits = [...]int{year % 100, int(month), day, hour, minute, second}
+	}
+	n := len(digits)
+	if !seconds {
+		n--
+	}
+	for _, d := range digits[:n] {
+		b = append(b, byte('0'+d/10), byte('0'+d%10))
+	}
+	return b
 }

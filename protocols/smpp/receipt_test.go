@@ -3,9 +3,6 @@ package smpp
 import (
 	"bytes"
 	"encoding/hex"
-	"math/rand/v2"
-	"reflect"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -267,7 +264,6 @@ func FuzzReceipt(f *testing.F) {
 	}
 	f.Add([]byte(`text:x ID="1", done_date:20240131153100 delivered`), []byte{})
 	f.Fuzz(func(t *testing.T, text, tlvs []byte) {
-		sameAsUsual(t, text)
 		r, ok := ParseReceipt(text, tlvs, nil)
 		if !ok || r.State == sms.NoState || r.State == sms.StateScheduled || r.State == sms.StateSkipped {
 			return
@@ -284,43 +280,4 @@ func FuzzReceipt(f *testing.F) {
 			t.Fatalf("%+v became %+v", showReceipt(r), showReceipt(again))
 		}
 	})
-}
-
-// What parseUsual takes, parse reads in the same way; and it takes what most SMSCs send.
-func TestParseUsual(t *testing.T) {
-	t.Parallel()
-	usual := "id:0a1B-7 sub:001 dlvrd:001 submit date:2601010203 done date:260101020304 stat:DELIVRD err:000 text:id:2 stat:X"
-	if p := (receiptParser{zone: time.UTC}); !p.parseUsual([]byte(usual)) || string(p.r.Text) != "id:2 stat:X" || !p.r.Seconds {
-		t.Errorf("the usual text is read as %+v", p.r)
-	}
-	r := rand.New(rand.NewPCG(1, 2))
-	pieces := []string{"id:", " ", "sub:", "text:", "Text:", "TEXT :", "'", "\"", "=", "stat:", " err:", "\x00", "7", ",", "é", "", "date:", "UNDELIV"}
-	taken := 0
-	for range 200_000 {
-		text := []byte(usual)
-		for range r.IntN(4) {
-			from := r.IntN(len(text))
-			to := min(len(text), from+r.IntN(4))
-			text = slices.Concat(text[:from], []byte(pieces[r.IntN(len(pieces))]), text[to:])
-		}
-		if sameAsUsual(t, text) {
-			taken++
-		}
-	}
-	if taken < 20_000 || taken > 180_000 {
-		t.Errorf("%d texts are usual", taken)
-	}
-}
-
-// sameAsUsual compares parseUsual with parse. It reports whether parseUsual takes the text.
-func sameAsUsual(t *testing.T, text []byte) bool {
-	t.Helper()
-	quick, whole := receiptParser{zone: time.UTC}, receiptParser{zone: time.UTC}
-	if !quick.parseUsual(text) {
-		return false
-	}
-	if whole.parse(text); !reflect.DeepEqual(quick.r, whole.r) {
-		t.Fatalf("%q is read as %+v, and as %+v", text, quick.r, whole.r)
-	}
-	return true
 }
