@@ -1,20 +1,10 @@
 package admin
 
 import (
-	"errors"
 	"net/http"
 
 	"pmg/admin/access"
-	"pmg/gateway/mail"
 )
-
-// mailFigures returns the counts of mail.
-func (v *view) mailFigures() mail.Figures {
-	if v.mail == nil {
-		return mail.Figures{}
-	}
-	return v.mail.Figures()
-}
 
 // Mailed is the answer to a request to send a mail.
 type Mailed struct {
@@ -24,9 +14,6 @@ type Mailed struct {
 
 // testMail sends a mail to the address ?to=, and answers when the server has taken it.
 func testMail(s *Server, r *http.Request) (any, error) {
-	if s.view.mail == nil {
-		return nil, errors.New("cannot send a mail: this gateway sends none")
-	}
 	answer := Mailed{r.FormValue("to"), s.view.gateway.Node.Config().Mail.Server}
 	if err := s.view.mail.Test(r.Context(), answer.To); err != nil {
 		return nil, err

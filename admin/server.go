@@ -299,11 +299,11 @@ type Routes func(*Server, *http.ServeMux)
 
 // Parts are the optional parts that the program adds to a server. The zero value adds nothing.
 type Parts struct {
-	Reload ReloadFunc // answers requests to reload
-	Pages  Pages      // the operators' pages
-	Known  Known      // this node's knowledge about its cluster
-	Routes Routes     // the API that changes what the gateway stores itself
-	Mail   *mail.Sender
+	Reload ReloadFunc   // answers requests to reload
+	Pages  Pages        // the operators' pages
+	Known  Known        // this node's knowledge about its cluster
+	Routes Routes       // the API that changes what the gateway stores itself
+	Mail   *mail.Sender // nil: no mail is sent
 }
 
 // Gateway returns the gateway that is shown.

@@ -267,7 +267,7 @@ func (v *view) status(withSessions bool) *Status {
 	s := &Status{
 		Version: v.version, Architecture: "pipeline",
 		Started: v.started, Time: now, NotReady: v.gateway.NotReady(v.engine),
-		inner:      inner{v.gateway.Problems(), retentionOf(v.gateway.Retained()), v.mailFigures()},
+		inner:      inner{v.gateway.Problems(), retentionOf(v.gateway.Retained()), v.mail.Figures()},
 		Recovering: !v.gateway.Keeper.Recovered(),
 		Unrouted:   v.gateway.Intake.Unrouted(),
 		Parked:     v.gateway.Keeper.Aside(store.Parked), Quarantined: v.gateway.Keeper.Aside(store.Quarantined),

@@ -27,6 +27,15 @@ const (
 // MaxMails is how many addresses an account may have for mail.
 const MaxMails = 10
 
+// Host returns the host of the server.
+func (m *Mail) Host() string {
+	host, _, _ := net.SplitHostPort(m.Server) // was checked
+	return host
+}
+
+// IsLocal reports whether the server is on this machine, so that no network has what is sent to it.
+func (m *Mail) IsLocal() bool { return isLoopbackHost(m.Host()) }
+
 // IsSet reports whether mail is sent.
 func (m *Mail) IsSet() bool { return m.Server != "" }
 
@@ -74,7 +83,7 @@ func checkMail(d *decoder, c *Config) {
 		d.problem("mail.user", "must be given with password")
 	case m.User != "" && m.Password == "":
 		d.problem("mail.password", "must be given with user")
-	case m.Password != "" && m.TLS == PlainMail && !isLoopbackHost(host):
+	case m.Password != "" && m.TLS == PlainMail && !m.IsLocal():
 		d.problem("mail.tls", "must not be none with a password: whoever is in between would read it; use starttls or tls")
 	}
 }

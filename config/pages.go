@@ -78,7 +78,10 @@ func checkTemplates(d *decoder, a *Account, path string) {
 	names := map[string]int{}
 	for i := range all {
 		d.unique(names, all[i].Name, path+".templates[%d].name", i)
-		if option, why := all[i].Check(); why != "" && all[i].Name != "" && all[i].Text != "" { // else another problem says so
+		if all[i].Name == "" || all[i].Text == "" {
+			continue // required has said so
+		}
+		if option, why := all[i].Check(); why != "" {
 			d.problem(fmt.Sprintf("%s.templates[%d].%s", path, i, option), "%s", why)
 		}
 	}

@@ -93,7 +93,7 @@ func checkBrand(d *decoder, c *Connector, path string) {
 		d.problem(path+".brand.logo", "must be a picture that can be read: %v", err)
 		return
 	}
-	b.SetPicture(httpsms.Picture{Kind: kind, Data: []byte(data)})
+	b.SetPicture(kind, []byte(data))
 }
 
 // pictureKind returns the media type of a picture.

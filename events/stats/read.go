@@ -38,14 +38,14 @@ func Groups() []string { return []string{"month", "day", "hour", "account", "con
 // A Query selects events, and groups them.
 type Query struct {
 	From, To                    time.Time      // days, as times of UTC, To included; zero: the first or the last existing day
-	Zone                        *time.Location // zone of days, months and hours, for which HasHours is true; nil: UTC
+	Zone                        *time.Location // zone of days, months and hours, for which HasHours must be true; nil: UTC
 	Account, Connector, Network string         // values to select; "": all
 	By                          []string       // groups; rows with the same values are added up. Empty: one row in total
 	Costs                       bool           // the rows have what SMSCs charge, which accounts must not see
 }
 
-// HasHours reports whether the hours of a zone are those of UTC, by which events are counted, in the year of a time. Those of
-// India begin at half past.
+// HasHours reports whether the hours of a zone begin with those of UTC, by which events are counted, in the year of a time. Those
+// of India begin at half past.
 func HasHours(zone *time.Location, at time.Time) bool {
 	for month := time.January; month <= time.December; month++ {
 		if _, offset := time.Date(at.Year(), month, 1, 12, 0, 0, 0, zone).Zone(); offset%3600 != 0 {

@@ -149,8 +149,8 @@ func (x *Inbox) Add(b *store.Batch, m *sms.Message, lane *connector.Lane) {
 	}
 }
 
-// Take adds a message of a lane whose account gets it by its inbox alone, and reports whether the inbox has it when the present
-// changes are committed. It is there since it was accepted, unless it came to the lane later.
+// Take adds a message to the inbox of an account that gets its messages there alone. Most have been there since they were
+// accepted. It reports false if the account has no inbox any more.
 func (x *Inbox) Take(m *sms.Message, lane *connector.Lane) bool {
 	if x.options(lane.Account) == nil {
 		return false

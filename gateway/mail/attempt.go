@@ -95,7 +95,7 @@ func (s *Sender) attempt(ctx context.Context, cfg *config.Mail, l *Letter, id st
 
 // open begins the dialogue, encrypted as the configuration says. It never goes on without the encryption.
 func (s *Sender) open(cfg *config.Mail, conn net.Conn) (*smtp.Client, error) {
-	host, _, _ := net.SplitHostPort(cfg.Server) // was checked
+	host := cfg.Host()
 	secure := &tls.Config{ServerName: host, RootCAs: s.roots, MinVersion: tls.VersionTLS12}
 	over := conn
 	if cfg.TLS == config.DirectTLS {

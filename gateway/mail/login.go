@@ -2,8 +2,6 @@ package mail
 
 import (
 	"errors"
-	"net"
-	"net/netip"
 	"net/smtp"
 	"strings"
 
@@ -15,25 +13,19 @@ func logIn(c *smtp.Client, cfg *config.Mail) error {
 	if cfg.User == "" {
 		return nil
 	}
-	host, _, _ := net.SplitHostPort(cfg.Server)
-	if _, encrypted := c.TLSConnectionState(); !encrypted && !isLoopback(host) {
+	if _, encrypted := c.TLSConnectionState(); !encrypted && !cfg.IsLocal() {
 		return errors.New("the connection is not encrypted, so the password stays here")
 	}
 	_, mechanisms := c.Extension("AUTH")
 	for _, one := range strings.Fields(mechanisms) {
 		switch strings.ToUpper(one) {
 		case "PLAIN":
-			return c.Auth(smtp.PlainAuth("", cfg.User, cfg.Password, host))
+			return c.Auth(smtp.PlainAuth("", cfg.User, cfg.Password, cfg.Host()))
 		case "LOGIN":
 			return c.Auth(&loginAuth{answers: []string{cfg.User, cfg.Password}})
 		}
 	}
 	return errors.New("the server offers neither AUTH PLAIN nor AUTH LOGIN")
-}
-
-func isLoopback(host string) bool {
-	a, err := netip.ParseAddr(host)
-	return host == "localhost" || err == nil && a.IsLoopback()
 }
 
 // loginAuth is the mechanism LOGIN, which some servers offer alone: the server asks for the user, then for the password.

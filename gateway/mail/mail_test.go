@@ -9,6 +9,7 @@ import (
 	"io"
 	"mime"
 	"mime/quotedprintable"
+	"net"
 	netmail "net/mail"
 	"os"
 	"path/filepath"
@@ -272,7 +273,7 @@ func TestNotPlain(t *testing.T) {
 		})
 	}
 	for host, loopback := range map[string]bool{"localhost": true, "127.0.0.1": true, "::1": true, "192.0.2.1": false, "smtp.example.net": false, "localhost.example.net": false} {
-		if isLoopback(host) != loopback {
+		if m := (config.Mail{Server: net.JoinHostPort(host, "25")}); m.IsLocal() != loopback || m.Host() != host {
 			t.Error(host)
 		}
 	}

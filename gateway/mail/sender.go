@@ -74,8 +74,11 @@ func New(n *node.Node) *Sender {
 	return &Sender{node: n, pauses: pauses(), limit: attemptTime, wake: make(chan struct{}, 1), of: map[string]int{}}
 }
 
-// Figures returns the counts.
+// Figures returns the counts. A nil Sender has sent nothing.
 func (s *Sender) Figures() Figures {
+	if s == nil {
+		return Figures{}
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	f := s.figures
@@ -83,7 +86,7 @@ func (s *Sender) Figures() Figures {
 	return f
 }
 
-// IsOn reports whether mail is configured.
+// IsOn reports whether mail is configured. A nil Sender sends none.
 func (s *Sender) IsOn() bool { return s != nil && s.node.Config().Mail.IsSet() }
 
 // Add queues a letter. It reports false if there is no room, or no mail is sent.

@@ -1,7 +1,6 @@
 package portal
 
 import (
-	"crypto/sha256"
 	"fmt"
 	"math"
 	"net/http"
@@ -30,7 +29,7 @@ func (b brand) name() string {
 func (b brand) paths() (logo, style string) {
 	o := &b.visit.options().Brand
 	if p := o.Picture(); p.Kind != "" {
-		logo = logoPath + "?" + url.Values{"v": {fmt.Sprintf("%x", sha256.Sum256(p.Data))[:16]}}.Encode()
+		logo = logoPath + "?" + url.Values{"v": {p.Tag}}.Encode()
 	}
 	if o.Colour != "" {
 		style = stylePath + "?" + url.Values{"v": {o.Colour[1:]}}.Encode()
@@ -41,8 +40,8 @@ func (b brand) paths() (logo, style string) {
 // logoPolicy forbids a picture to load or run anything, also where a browser shows it as a page.
 const logoPolicy = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 
-// loaded is the header of what pages load: its path changes with its content.
-const loaded = "private, max-age=86400"
+// cached is the header Cache-Control of what pages load: its address changes with its content.
+const cached = "private, max-age=86400"
 
 // logo answers with the picture of the reseller, as a part of a page alone.
 func (b brand) logo() {
@@ -54,7 +53,7 @@ func (b brand) logo() {
 	}
 	h := v.x.Writer.Header()
 	h.Set("Content-Security-Policy", logoPolicy)
-	h.Set("Cache-Control", loaded)
+	h.Set("Cache-Control", cached)
 	v.answer(http.StatusOK, p.Kind, p.Data)
 }
 
@@ -66,7 +65,7 @@ func (b brand) style() {
 		v.missing()
 		return
 	}
-	v.x.Writer.Header().Set("Cache-Control", loaded)
+	v.x.Writer.Header().Set("Cache-Control", cached)
 	v.answer(http.StatusOK, "text/css; charset=utf-8", fmt.Appendf(nil,
 		"@media screen { :root { --link: %s; } header { border-bottom: 3px solid var(--link); } }\n"+
 			"@media screen and (prefers-color-scheme: dark) { :root { --link: %s; } }\n",

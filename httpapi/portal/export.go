@@ -72,7 +72,7 @@ func exportMessages(v *visit) {
 	e.send(ctx, rows, last)
 }
 
-// page reads the next page.
+// page reads the next page. While others are reading it tries again.
 func (e *export) page(ctx context.Context) (rows []own.Known, last uint64, p *own.Problem) {
 	for tries := 1; ; tries++ {
 		rows, last, p = e.visit.rooms().Messages.List(e.visit.x, e.list)

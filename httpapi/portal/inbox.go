@@ -52,7 +52,7 @@ func (i inboxPage) model() (any, *own.Problem) {
 	case errors.Is(err, errBusy):
 		return nil, busyReading()
 	case err != nil:
-		return nil, i.unread(err)
+		return nil, i.unreadable(err)
 	}
 	below, err := httpsms.ParseID(values.Get("before"))
 	for _, one := range all {
@@ -98,11 +98,11 @@ func isWith(m *inbox.Message, q string) bool {
 	return false
 }
 
-// unread returns the problem of an inbox that cannot be read.
-func (i inboxPage) unread(err error) *own.Problem {
+// unreadable logs why the inbox cannot be read or written, and returns the problem for the user.
+func (i inboxPage) unreadable(err error) *own.Problem {
 	v := i.visit
 	if v.rooms().Node.Repeats.First("inbox of the portal") {
-		v.rooms().Node.Log.Error().Err(err).Str("account", v.who.account).Msg("cannot read the inbox of an account")
+		v.rooms().Node.Log.Error().Err(err).Str("account", v.who.account).Msg("cannot read or write the inbox of an account")
 	}
 	return own.NewProblem("unavailable", "it cannot be read now")
 }
@@ -110,14 +110,14 @@ func (i inboxPage) unread(err error) *own.Problem {
 // replyTo fills in a form with the sender and the recipient of a reply to a received text.
 func (i inboxPage) replyTo(s *sending, id string) *own.Problem {
 	v := i.visit
-	number, err := httpsms.ParseID(id)
+	received, err := httpsms.ParseID(id)
 	if err != nil {
 		return own.NewProblem("not-found", "")
 	}
-	from, to, ok, err := v.rooms().Inbox.Find(v.who.account, number)
+	from, to, ok, err := v.rooms().Inbox.Find(v.who.account, received)
 	switch {
 	case err != nil:
-		return i.unread(err)
+		return i.unreadable(err)
 	case !ok:
 		return own.NewProblem("not-found", "")
 	}
@@ -137,6 +137,6 @@ func (i inboxPage) replied(s *sending, id uint64) {
 		err = v.rooms().Inbox.Answered(v.who.account, received, id)
 	}
 	if err != nil {
-		_ = i.unread(err) // the message was sent
+		_ = i.unreadable(err) // no problem for the user, whose message was sent
 	}
 }

@@ -90,3 +90,38 @@ func TestMailingLate(t *testing.T) {
 	b.post(page, "send", "1")
 	b.has(page, "the time of the mailing has passed", "<dd>checked</dd>")
 }
+
+// A mailing that the gateway has forgotten goes on at another time with those who have not got it: nobody gets it twice. One that
+// waits for its user is not taken for the same at another time.
+func TestMailingAtAnotherTime(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, accounts(""), "", "")
+	b := r.user("shop", config.SendScope)
+	const file, text = "to\n+46700000002\n+46700000003", "later"
+	at := func(d time.Duration) string { return time.Now().UTC().Add(d).Format("2006-01-02T15:04") }
+	send := func(at string) string {
+		t.Helper()
+		w := b.mailAt(at, file, text)
+		page := strings.TrimPrefix(w.header.Get("Location"), Base)
+		b.until(page, "Send to 2 recipients")
+		return page
+	}
+	page := send(at(3 * time.Hour))
+	if w := b.mailAt(at(5*time.Hour), file, text); w.code != 422 || !strings.Contains(w.body, "has not ended") {
+		t.Errorf("%+v", w)
+	}
+	for range 3 { // the same one, later, and without a time
+		b.post(page, "send", "1")
+		b.until(page, "<dd>ended</dd>")
+		b.has(page, "<dt>accepted</dt><dd>2</dd>", "<dt>refused</dt><dd>0</dd>")
+		if n := strings.Count(b.get("messages").body, "<td>"+own.Scheduled+"</td>"); n != 2 {
+			t.Fatalf("%d messages are scheduled", n)
+		}
+		r.site.portal.mailings = mailings{of: map[string]*mailing{}} // as after a restart
+		page = send(at(7 * time.Hour))
+	}
+	b.post(page, "stop", "1")
+	if send(""); !r.SMSC.Idle() {
+		t.Error("a message was sent")
+	}
+}

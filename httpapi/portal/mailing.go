@@ -20,7 +20,7 @@ const mailingPath = Base + "mailing"
 type mailingModel struct {
 	From, Text string
 	At         string // time before which the messages do not leave, as the user has written it; "": none
-	Template   string // name of the template in the form
+	Template   string // name of the template that the form selects
 	Chosen     bool   // the form asks for the template's text alone
 	Wrong      string
 	Rows       []mailingRow

@@ -44,8 +44,8 @@ type mailings struct {
 	of map[string]*mailing // by account and id
 }
 
-// A mailing is a text for many recipients. It is the same one when the same file comes again with the same text: each row has
-// a key, so that it is sent once.
+// A mailing is a text for many recipients. It is the same one when the same file comes again with the same text, at any time:
+// each row has a key, so that it is sent once.
 type mailing struct {
 	ID         string
 	account    string
@@ -83,9 +83,6 @@ func newMailing(account, from, text string, at time.Time, file []byte, r recipie
 	h := sha256.New()
 	for _, one := range []string{account, from, text, string(file)} {
 		_, _ = fmt.Fprintf(h, "%d:%s", len(one), one) // never fails
-	}
-	if !at.IsZero() {
-		_, _ = fmt.Fprint(h, at.Unix()) // never fails
 	}
 	m := &mailing{
 		ID: hex.EncodeToString(h.Sum(nil)[:16]), account: account, from: from, text: text, at: at, recipients: r,
@@ -138,7 +135,10 @@ func (s *mailings) add(m *mailing) (same *mailing, isNew, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if one := s.of[m.key()]; one != nil {
-		if p := one.shown(); p.State != stopped && (p.State != ended || p.Refused == 0) {
+		switch p := one.shown(); {
+		case !p.isOver() && !one.at.Equal(m.at):
+			return nil, false, false
+		case p.State != stopped && (p.State != ended || p.Refused == 0):
 			return one, false, true
 		}
 	}
@@ -311,13 +311,14 @@ func (m *mailing) each(
 ) bool {
 	for i := range m.recipients.rows {
 		one, until := m.recipients.message(i, m.from, m.text), by.now().Add(rowTime)
+		body := one.body() // what the key of the row stands for, whatever the time
 		one.SendAt = m.at
 		for again := true; again; {
 			if !m.goesOn(state, by) {
 				return false
 			}
 			var r request.Result
-			body, read, p := one.read(by.reader, m.readAt(by.now()))
+			read, p := one.read(by.reader, m.readAt(by.now()))
 			if p == nil {
 				r, p = do(i, read, body)
 			}

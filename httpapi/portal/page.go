@@ -48,13 +48,16 @@ func pages() []page {
 type view struct {
 	browser.Frame
 	Model   any
-	Sends   bool // the user may submit messages
-	Manages bool // the user may change keys, users and templates
-	Texts   []config.TextTemplate
+	Sends   bool           // the user may submit messages
+	Manages bool           // the user may change keys, users and templates
 	Logo    string         // path of the picture of the reseller; "": none
 	Style   string         // path of the style with the reseller's colour; "": none
 	zone    *time.Location // of the account
+	visit   *visit
 }
+
+// Texts returns the templates that the account has, for the pages that send.
+func (w *view) Texts() []config.TextTemplate { return textsPage{w.visit}.all() }
 
 // Time writes a time in the zone of the account.
 func (w *view) Time(t time.Time) string { return t.In(w.zone).Format(time.DateTime) }
@@ -89,11 +92,11 @@ func (v *visit) page(status int, name, title string, model any) {
 	pages := v.site.portal.pages
 	pages.Name = brand{v}.name()
 	shown := &view{
-		Frame: pages.Frame(&this, menu), Model: model, Sends: v.scope >= send, Manages: v.scope >= manage, zone: v.zone(),
+		Frame: pages.Frame(&this, menu), Model: model, Sends: v.scope >= send, Manages: v.scope >= manage,
+		zone: v.zone(), visit: v,
 	}
 	shown.Logo, shown.Style = brand{v}.paths()
 	if v.who.account != "" {
-		shown.Texts = textsPage{v}.all()
 		shown.User, shown.Notice = v.who.user+", "+v.who.account, v.site.sessions.Notice(v.x.Request)
 	}
 	b, err := pages.Render(name, shown)

@@ -2,6 +2,7 @@ package portal
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -11,7 +12,6 @@ import (
 	"pmg/config"
 	"pmg/config/managed/editor"
 	"pmg/gateway/mail"
-	"pmg/internal/timetext"
 	"pmg/internal/token"
 )
 
@@ -31,7 +31,7 @@ type links struct {
 	of map[string]link // by hash of the token
 }
 
-// A link gives a user a new password, once. It ends when what the login has, or the address, changes.
+// A link is a permission to choose a new password, once. It ends when the password, the second factor or the address changes.
 type link struct {
 	login
 	mail  string
@@ -83,10 +83,14 @@ func (c *links) putBack(hash string, l link) {
 	c.of[hash] = l
 }
 
+// linkMinutes is how long a link is valid, as texts have it.
+const linkMinutes = int(linkTime / time.Minute)
+
 // A forgotModel is the model of the page that asks for a link.
 type forgotModel struct {
 	Account, User string
 	Sent          bool
+	Minutes       int // time of the link that was sent
 	Wrong         string
 }
 
@@ -105,8 +109,8 @@ func (s resetPages) isOn() bool {
 	return v.rooms().Mail.IsOn() && v.rooms().Edit != nil && v.options().PortalURL != ""
 }
 
-// served returns a handler for requests that are served while links can be sent.
-func (s *Site) served(serve func(resetPages)) http.HandlerFunc {
+// withLinks returns a handler of the pages of links, which are missing while no link can be sent.
+func (s *Site) withLinks(serve func(resetPages)) http.HandlerFunc {
 	return s.open(func(v *visit) {
 		if p := (resetPages{v}); p.isOn() {
 			serve(p)
@@ -120,7 +124,7 @@ func (s resetPages) showForgot() {
 	s.visit.page(http.StatusOK, "forgot", "New password", forgotModel{})
 }
 
-// ask sends a link to the user of the form. Whoever asks learns nothing: the answer and its time are always the same.
+// ask sends a link to the user of the form. The answer and its time are the same for users that do not exist.
 func (s resetPages) ask() {
 	v := s.visit
 	form, ok := v.form(mostLogin)
@@ -136,7 +140,7 @@ func (s resetPages) ask() {
 	v.x.ResetUser(m.Account, m.User, func() {
 		v.rooms().Go(func(context.Context) { s.send(m.Account, m.User) }) // the answer does not wait for what depends on the user
 	})
-	v.page(http.StatusOK, "forgot", "New password", forgotModel{Sent: true})
+	v.page(http.StatusOK, "forgot", "New password", forgotModel{Sent: true, Minutes: linkMinutes})
 }
 
 // send sends a link to a user who has an address, and whose password the pages can change. It may outlast its request.
@@ -155,7 +159,7 @@ func (s resetPages) send(account, name string) {
 	result, hash := "ok", token.Hash(text)
 	switch {
 	case text == "" && !v.rooms().Node.Repeats.First("links of "+l.owner()):
-		return // the audit log has it already
+		return // the audit log already has a line about this user
 	case text == "":
 		result = "too many"
 	case !v.rooms().Mail.Add(s.letter(l, text, func() bool { _, ok := p.links.find(hash); return ok })):
@@ -170,9 +174,10 @@ func (s resetPages) letter(l link, text string, still func() bool) mail.Letter {
 	to := strings.TrimSuffix(s.visit.options().PortalURL, "/") + Base + "reset?" + url.Values{"token": {text}}.Encode()
 	return mail.Letter{
 		Kind: "new password", Account: l.account, To: l.mail, Subject: brand(s).name() + ": new password",
-		Text: "Somebody has asked for a new password of user " + l.user + " of account " + l.account +
-			". With this link you choose it:\n\n" + to + "\n\nThe link is valid for " + timetext.FormatDuration(linkTime) +
-			", and once. If it was not you who has asked, do nothing: your password stays.\n",
+		Text: fmt.Sprintf("Somebody has asked for a new password of user %s of account %s. With this link you choose it:\n\n"+
+			"%s\n\nThe link can be used for %d minutes, and once. If you have not asked for it, do nothing: "+
+			"your password stays.\n",
+			l.user, l.account, to, linkMinutes),
 		Still: still,
 	}
 }
@@ -187,7 +192,7 @@ func (s resetPages) find(hash string) (l link, u *config.AccountUser, ok bool) {
 	return l, u, u != nil && proofOf(u) == l.proof && u.Mail == l.mail && v.isStored(l.account)
 }
 
-// showReset shows the form to which a link leads. It does not use the link up, because programs look at links in mails.
+// showReset shows the form to which a link leads. The link stays valid, because mail filters follow the links of mails.
 func (s resetPages) showReset() {
 	text := s.visit.x.Request.URL.Query().Get("token")
 	l, _, ok := s.find(token.Hash(text))
@@ -198,15 +203,17 @@ func (s resetPages) showReset() {
 	s.answer(http.StatusOK, resetModel{Token: text, User: l.user})
 }
 
-// answer answers with the page of a link. Its address has the token, which no other request shall name.
+// answer answers with the page of a link. The address of this page has the token, so no other site may get it as the referrer.
 func (s resetPages) answer(status int, m resetModel) {
 	s.visit.x.Writer.Header().Set("Referrer-Policy", "strict-origin")
 	s.visit.page(status, "reset", "New password", m)
 }
 
-// over answers a request with a link that does not count.
+// over answers a request with a link that is unknown, used or too old.
 func (s resetPages) over() {
-	s.answer(http.StatusNotFound, resetModel{Wrong: "This link is not valid any more. It counts for 30 minutes, and once."})
+	s.answer(http.StatusNotFound, resetModel{
+		Wrong: fmt.Sprintf("This link is not valid any more. A link can be used for %d minutes, and once.", linkMinutes),
+	})
 }
 
 // set changes the password of the user of a link to that of the form. It logs nobody in: the second factor, if there is one, is

@@ -69,7 +69,7 @@ func (v *visit) submit() {
 		v.page(http.StatusUnprocessableEntity, "send", "Send", s)
 		return
 	}
-	body, m, p := s.read(&v.site.portal.reader, now)
+	m, p := s.read(&v.site.portal.reader, now)
 	switch {
 	case p != nil:
 	case form.Has("preview"):
@@ -78,7 +78,7 @@ func (v *visit) submit() {
 			return
 		}
 	default:
-		if p = v.sent(m, &s, body); p == nil {
+		if p = v.sent(m, &s); p == nil {
 			return
 		}
 	}
@@ -104,8 +104,8 @@ func readSendAt(text string, now time.Time, zone *time.Location) (at time.Time, 
 	return at, ""
 }
 
-// read reads the message as the API reads it.
-func (s *sending) read(r *own.Reader, now time.Time) ([]byte, *own.Message, *own.Problem) {
+// body returns the request of the API for the message.
+func (s *sending) body() []byte {
 	members := map[string]string{"to": s.To, "text": s.Text}
 	if s.From != "" {
 		members["from"] = s.From
@@ -113,12 +113,13 @@ func (s *sending) read(r *own.Reader, now time.Time) ([]byte, *own.Message, *own
 	if !s.SendAt.IsZero() {
 		members["send_at"] = s.SendAt.UTC().Format(time.RFC3339)
 	}
-	body, err := json.Marshal(members)
-	if err != nil {
-		return nil, nil, own.NewProblem("internal", "")
-	}
-	m, p := r.Message(body, now)
-	return body, m, p
+	body, _ := json.Marshal(members) // texts can always be written
+	return body
+}
+
+// read reads the message as the API reads it.
+func (s *sending) read(r *own.Reader, now time.Time) (*own.Message, *own.Problem) {
+	return r.Message(s.body(), now)
 }
 
 func (v *visit) preview(m *own.Message) (*preview, *own.Problem) {
@@ -130,8 +131,8 @@ func (v *visit) preview(m *own.Message) (*preview, *own.Problem) {
 }
 
 // sent submits the message, and redirects to its page.
-func (v *visit) sent(m *own.Message, s *sending, body []byte) *own.Problem {
-	r, p := v.rooms().Messages.Submit(v.x, m, "p"+s.Once, body)
+func (v *visit) sent(m *own.Message, s *sending) *own.Problem {
+	r, p := v.rooms().Messages.Submit(v.x, m, "p"+s.Once, s.body())
 	if p != nil {
 		v.record("send", nil, p.Title)
 		v.x.LogRequest(httpsms.Submit, &m.Order, p.Status, httpsms.Result{Code: r.Code, Step: r.Step})

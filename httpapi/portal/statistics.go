@@ -87,8 +87,8 @@ func (v *visit) sums(q stats.Query) (rows []stats.Row, p *own.Problem) {
 	return rows, nil
 }
 
-// countedIn sets the zone of a query: that of the account, or UTC if its hours are not those of UTC. It returns what the clock
-// there shows, as a time of UTC: stats has days as such times.
+// countedIn sets the zone of a query: that of the account, or UTC if the zone's hours begin at other minutes. It returns the
+// local time in that zone as if it were UTC, which is how a stats.Query has its days.
 func (v *visit) countedIn(q *stats.Query) (now time.Time) {
 	now = time.Now()
 	if q.Zone = v.zone(); !stats.HasHours(q.Zone, now) {

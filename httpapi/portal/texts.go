@@ -19,7 +19,7 @@ type textsModel struct {
 	All     []config.TextTemplate
 	Managed bool // the page can change them
 	Wrong   string
-	Name    string // of the template in the form
+	Name    string // name and text in the form that adds or changes one
 	Text    string
 }
 

@@ -18,7 +18,7 @@ func deliverToInbox(s *Service, l *connector.Lane) *worker.Worker {
 			all := make([]worker.Answer, 0, len(slots))
 			for _, slot := range slots {
 				code := sms.OK
-				if !s.rooms.Inbox.Take(slot.Message, l) { // the option may come back
+				if !s.rooms.Inbox.Take(slot.Message, l) { // the account has no inbox any more; a reload may bring it back
 					code = sms.TemporaryFailure
 				}
 				all = append(all, worker.Answer{Slot: slot, Answer: sms.Answer{Code: code}})

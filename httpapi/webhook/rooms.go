@@ -64,6 +64,6 @@ type Servers interface {
 
 // An Inbox takes the messages of accounts that get them by their inbox alone.
 type Inbox interface {
-	// Take reports whether the inbox of the lane's account has the message when the present changes are committed.
+	// Take adds a message, unless it was added before. It reports false if the lane's account has no inbox any more.
 	Take(m *sms.Message, l *connector.Lane) bool
 }

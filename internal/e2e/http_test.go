@@ -140,7 +140,7 @@ type failing struct {
 func (f *failing) wrap(s store.Store) store.Store { f.Store = s; return f }
 
 func (f *failing) Commit(b *store.Batch) error {
-	if f.fail.Load() {
+	if f.fail.Load() && b.Octets() > 50 { // with a message: a note that the gateway makes at its start has 20
 		_ = f.Store.Commit(b) // what has failed may be there all the same
 		return errors.New("the disk does not answer")
 	}
@@ -289,12 +289,7 @@ func TestHTTPOnceNotStored(t *testing.T) {
 	g := start(t, s)
 	a := g.api()
 	f.fail.Store(true)
-	failed := a.do("POST", "/v1/messages", textBody("46700000001", "once"), "Idempotency-Key: k1")
-	if failed.status == 503 { // an earlier commit had failed, and nothing was submitted
-		failed.want(t, 503, "unavailable")
-	} else {
-		failed.want(t, 504, "unknown-outcome")
-	}
+	a.do("POST", "/v1/messages", textBody("46700000001", "once"), "Idempotency-Key: k1").want(t, 504, "unknown-outcome")
 	f.fail.Store(false)
 	first := a.do("POST", "/v1/messages", textBody("46700000001", "once"), "Idempotency-Key: k1").want(t, 202, "")
 	if again := a.do("POST", "/v1/messages", textBody("46700000001", "once"), "Idempotency-Key: k1").want(t, 202, ""); again.text("id") != first.text("id") {

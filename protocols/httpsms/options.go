@@ -1,6 +1,8 @@
 package httpsms
 
 import (
+	"crypto/sha256"
+	"fmt"
 	"net/netip"
 	"slices"
 	"strings"
@@ -47,10 +49,13 @@ type Brand struct {
 type Picture struct {
 	Kind string // media type; "": there is no picture
 	Data []byte
+	Tag  string // differs between contents, so that browsers may keep one
 }
 
 // SetPicture sets the content of Logo.
-func (b *Brand) SetPicture(p Picture) { b.picture = p }
+func (b *Brand) SetPicture(kind string, data []byte) {
+	b.picture = Picture{kind, data, fmt.Sprintf("%x", sha256.Sum256(data))[:16]}
+}
 
 // Picture returns the content of Logo.
 func (b *Brand) Picture() *Picture { return &b.picture }
