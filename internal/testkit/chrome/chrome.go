@@ -27,7 +27,7 @@ import (
 const program = "chromium-headless-shell"
 
 // patience is the time limit of a test with a browser.
-const patience = 2 * time.Minute
+const patience = 5 * time.Minute
 
 // A Browser is a browser that runs until the end of a test.
 type Browser struct {
