@@ -253,7 +253,7 @@ func (c *customer) rolls() {
 	for _, name := range []string{"crm", "crm-2"} {
 		c.Type("Name", name)
 		c.Press("Make a key")
-		c.Do(chromedp.WaitVisible(`//tbody/tr/th[text()="`+name+`"]`))
+		c.Do(chromedp.WaitVisible(`//tbody/tr/th[text()="` + name + `"]`))
 	}
 	c.Press("Revoke key crm")
 	c.Do(chromedp.WaitVisible(`//p[text()="Key crm is revoked."]`))

@@ -16,7 +16,8 @@ const focused = `(() => {
 	const e = document.activeElement;
 	if (!e || e === document.body || document.readyState === 'loading') return {name: '', wrong: ''};
 	const label = e.labels?.[0];
-	const own = label ? [...label.childNodes].filter(n => n.nodeType === 3).map(n => n.data).join('').trim() : '';
+	const texts = label ? [...label.childNodes].filter(n => n.nodeType === 3) : [];
+	const own = texts.map(n => n.data).join('').trim();
 	const name = e.getAttribute('aria-label') || own || e.textContent.trim();
 	const s = getComputedStyle(e), r = e.getBoundingClientRect();
 	let wrong = '';
