@@ -227,7 +227,7 @@ func (c *customer) answers(smsc *loadtest.Sink) {
 	c.Do(chromedp.WaitVisible(`//p[contains(text(), "No unanswered message")]`))
 }
 
-// repairs looks why the webhook is not called, enters another URL, and has the lost event sent again.
+// repairs looks why the webhook is not called, enters another URL, and queues the lost event again.
 func (c *customer) repairs(shop string, taken *atomic.Int64) {
 	c.open("Webhooks")
 	c.Do(chromedp.WaitVisible(`//td[contains(text(), "500")]`))

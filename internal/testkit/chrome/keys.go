@@ -11,7 +11,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// focused describes the element that has the focus: its name for a screen reader, and what hinders somebody who uses the keyboard.
+// focused describes the element that has the focus: its name for a screen reader, and what hinders a user of the keyboard.
 const focused = `(() => {
 	const e = document.activeElement;
 	if (!e || e === document.body || document.readyState === 'loading') return {name: '', wrong: ''};
