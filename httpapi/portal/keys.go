@@ -24,6 +24,9 @@ const (
 	mostChanged = 10_000 // accounts whose changes are remembered
 )
 
+// fixedKeys says why keys cannot be changed.
+const fixedKeys = "The keys of this account are in the configuration of the gateway, and are changed there."
+
 // A keysModel is the model of the page of keys.
 type keysModel struct {
 	Keys    []config.Key
@@ -62,7 +65,7 @@ func (k keysPage) change() {
 	}
 	m := k.model()
 	if !m.Managed {
-		v.wrong(http.StatusConflict, v.T("The keys of this account are in the configuration of the gateway, and are changed there."))
+		v.wrong(http.StatusConflict, v.T(fixedKeys))
 		return
 	}
 	if name := form.Get("revoke"); name != "" {

@@ -18,19 +18,23 @@ const (
 // T returns the text of a key in the language of the user.
 func (v *visit) T(key string, args ...any) string { return v.printer().Text(key, args...) }
 
-// printer returns what writes texts for the user: in the language that the user has chosen, or that of the account, or one that the
-// browser asks for.
+// printer returns what writes texts for the user.
 func (v *visit) printer() texts.Printer {
 	if v.words == nil {
-		p := v.chosen()
+		p := languages{v}.chosen()
 		v.words = &p
 	}
 	return *v.words
 }
 
-func (v *visit) chosen() texts.Printer {
-	all := v.catalogue()
-	if c, err := v.x.Request.Cookie(v.languageCookie("").Name); err == nil {
+// languages are the languages of the pages.
+type languages struct{ visit *visit }
+
+// chosen returns the printer of the language that the user has chosen, or that of the account, or of one that the browser asks
+// for.
+func (l languages) chosen() texts.Printer {
+	v, all := l.visit, l.catalogue()
+	if c, err := v.x.Request.Cookie(l.cookie("").Name); err == nil {
 		if p, ok := all.In(c.Value); ok {
 			return p
 		}
@@ -44,36 +48,38 @@ func (v *visit) chosen() texts.Printer {
 }
 
 // catalogue returns the texts of the connector's pages.
-func (v *visit) catalogue() *texts.Catalogue {
-	if own := v.options().Texts(); own != nil {
+func (l languages) catalogue() *texts.Catalogue {
+	if own := l.visit.options().Texts(); own != nil {
 		return own
 	}
-	return v.site.portal.texts
+	return l.visit.site.portal.texts
 }
 
-func (v *visit) languageCookie(tag string) *http.Cookie {
-	return browser.Cookie(languageCookie, tag, browser.IsSecure(v.x.Request))
+func (l languages) cookie(tag string) *http.Cookie {
+	return browser.Cookie(languageCookie, tag, browser.IsSecure(l.visit.x.Request))
 }
 
-// setLanguage keeps the language of the form in a cookie, and leads back to the page that had the form.
-func (v *visit) setLanguage() {
+// choose keeps the language of the form in a cookie, and leads back to the page that had the form.
+func (l languages) choose() {
+	v := l.visit
 	form, ok := v.form(mostForm)
 	if !ok {
 		return
 	}
 	tag := form.Get("language")
-	if _, ok := v.catalogue().In(tag); !ok {
+	if _, ok := l.catalogue().In(tag); !ok {
 		v.wrong(http.StatusBadRequest, v.T("The form cannot be read."))
 		return
 	}
-	c := v.languageCookie(tag)
+	c := l.cookie(tag)
 	c.MaxAge = int(languageTime.Seconds())
 	v.x.Writer.Header().Add("Set-Cookie", c.String())
-	v.redirect(v.from())
+	v.redirect(l.from())
 }
 
 // from returns the path of the page that has sent the form.
-func (v *visit) from() string {
+func (l languages) from() string {
+	v := l.visit
 	page, err := url.Parse(v.x.Request.Referer())
 	if err != nil {
 		return Base
@@ -87,5 +93,5 @@ func (w *view) Languages() []texts.Language {
 	if w.visit.x.Request.URL.Path == resetPath {
 		return nil
 	}
-	return w.visit.catalogue().Languages()
+	return languages{w.visit}.catalogue().Languages()
 }

@@ -176,12 +176,14 @@ func (s resetPages) send(account, name string) {
 func (s resetPages) letter(l link, text string, still func() bool) mail.Letter {
 	to := strings.TrimSuffix(s.visit.options().PortalURL, "/") + resetPath + "?" + url.Values{"token": {text}}.Encode()
 	v := s.visit
-	asked := v.T("Somebody has asked for a new password of user %s of account %s. With this link you choose it:", l.user, l.account)
+	parts := []string{
+		v.T("Somebody has asked for a new password of user %s of account %s. With this link you choose it:", l.user, l.account),
+		to, v.T("The link can be used for %s minutes, and once.", linkMinutes) + " " +
+			v.T("If you have not asked for it, do nothing: your password stays."),
+	}
 	return mail.Letter{
 		Kind: "new password", Account: l.account, To: l.mail, Subject: v.T("%s: new password", brand(s).name()),
-		Text: asked + "\n\n" + to + "\n\n" + v.T("The link can be used for %s minutes, and once. If you have not asked for it, do "+
-			"nothing: your password stays.", linkMinutes) + "\n",
-		Still: still,
+		Text: strings.Join(parts, "\n\n") + "\n", Still: still,
 	}
 }
 

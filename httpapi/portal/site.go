@@ -110,7 +110,7 @@ func (p *Portal) Site(l *server.Listener) *Site {
 	s.mux.HandleFunc("GET "+Base+"login", s.open((*visit).showLogin))
 	s.mux.HandleFunc("POST "+Base+"login", s.open((*visit).logIn))
 	s.mux.HandleFunc("POST "+Base+"logout", s.open((*visit).logOut))
-	s.mux.HandleFunc("POST "+Base+"language", s.open((*visit).setLanguage))
+	s.mux.HandleFunc("POST "+Base+"language", s.open(func(v *visit) { languages{v}.choose() }))
 	s.mux.HandleFunc("GET "+logoPath, s.open(func(v *visit) { brand{v}.logo() }))
 	s.mux.HandleFunc("GET "+stylePath, s.open(func(v *visit) { brand{v}.style() }))
 	static := p.pages.Static()

@@ -68,7 +68,8 @@ func (t textsPage) change() {
 	m := t.model()
 	m.Name, m.Text = strings.TrimSpace(form.Get("name")), strings.ReplaceAll(form.Get("text"), "\r\n", "\n")
 	one := config.TextTemplate{Name: m.Name, Text: m.Text}
-	act, done, change := "templates/set", texts.Say("Template %s is as you have set it.", m.Name), editor.SettingTemplate(v.who.account, m.Name, m.Text)
+	act, done := "templates/set", texts.Say("Template %s is as you have set it.", m.Name)
+	change := editor.SettingTemplate(v.who.account, m.Name, m.Text)
 	if form.Get("remove") != "" {
 		act, done = "templates/remove", texts.Say("Template %s is removed.", m.Name)
 		change = editor.RemovingTemplate(v.who.account, m.Name)

@@ -91,7 +91,8 @@ func (v *visit) changePassword() {
 func (p passwordPage) changeMail(form url.Values, m passwordModel) {
 	v := p.visit
 	m.Mail = strings.TrimSpace(form.Get("mail"))
-	if m.Wrong = wrongMail(m.Mail).In(v.printer()); m.Wrong == "" && !v.x.LogInUser(v.who.account, v.who.user, form.Get("current")) {
+	m.Wrong = wrongMail(m.Mail).In(v.printer())
+	if m.Wrong == "" && !v.x.LogInUser(v.who.account, v.who.user, form.Get("current")) {
 		m.Wrong = v.T("The current password is wrong, or there were too many attempts.")
 		v.record("mail", nil, "refused")
 	}
@@ -154,6 +155,7 @@ func (v *visit) changeUsers() {
 	m := v.users()
 	m.Name, m.Scope = form.Get("name"), form.Get("scope")
 	password := form.Get("password")
+	saved := texts.Say("User %s is as you have set it.", m.Name)
 	isKnown := slices.ContainsFunc(m.Users, func(u config.AccountUser) bool { return u.Name == m.Name })
 	switch {
 	case !m.Managed:
@@ -171,7 +173,7 @@ func (v *visit) changeUsers() {
 		if address := strings.TrimSpace(form.Get("mail")); !isKnown {
 			m.Wrong = v.T("There is no user of this name.")
 		} else if m.Wrong = wrongMail(address).In(v.printer()); m.Wrong == "" {
-			v.setUser("users/mail", m.Name, texts.Say("User %s is as you have set it.", m.Name), editor.SettingMail(v.who.account, m.Name, address))
+			v.setUser("users/mail", m.Name, saved, editor.SettingMail(v.who.account, m.Name, address))
 			return
 		}
 	case form.Get("off") != "":
@@ -191,7 +193,7 @@ func (v *visit) changeUsers() {
 		v.page(http.StatusUnprocessableEntity, "users", "Users", m)
 		return
 	}
-	v.setUser("users/set", m.Name, texts.Say("User %s is as you have set it.", m.Name), editor.SettingUser(v.who.account, m.Name, password, m.Scope))
+	v.setUser("users/set", m.Name, saved, editor.SettingUser(v.who.account, m.Name, password, m.Scope))
 }
 
 // resetPassword gives a user a random password, and shows it once.

@@ -25,6 +25,9 @@ const (
 	mostURL      = 2000 // octets of a URL
 )
 
+// fixedWebhook says why the webhook cannot be changed.
+const fixedWebhook = "The webhook of this account is in the configuration of the gateway, and is changed there."
+
 // A webhooksModel is the model of the page of webhooks.
 type webhooksModel struct {
 	URL, Fallback string // URLs without parts that may be secret
@@ -67,7 +70,7 @@ func (h hooks) change() {
 	do := form.Get("do")
 	switch {
 	case (do == "url" || do == "key") && !m.Changes:
-		v.wrong(http.StatusConflict, v.T("The webhook of this account is in the configuration of the gateway, and is changed there."))
+		v.wrong(http.StatusConflict, v.T(fixedWebhook))
 	case do == "url":
 		h.setURL(&m, strings.TrimSpace(form.Get("url")))
 	case do == "key":

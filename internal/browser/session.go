@@ -181,8 +181,8 @@ func (s *Sessions[U]) SetCookie(h http.Header, r *http.Request, value string) {
 	h.Add("Set-Cookie", c.String())
 }
 
-// Cookie returns a cookie that scripts cannot read and that no other site can send. If it is secure, a browser accepts it only from
-// this host, and sends it only over TLS.
+// Cookie returns a cookie that scripts cannot read and that no other site can send. If it is secure, a browser accepts it only
+// from this host, and sends it only over TLS.
 func Cookie(name, value string, isSecure bool) *http.Cookie {
 	if isSecure {
 		name = "__Host-" + name

@@ -1,11 +1,14 @@
 package texts
 
 import (
+	"bytes"
 	"embed"
+	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
 
+	"golang.org/x/text/feature/plural"
 	"golang.org/x/text/language"
 )
 
@@ -108,6 +111,31 @@ func (c *Catalogue) In(tag string) (p Printer, ok bool) {
 		return Printer{c.all[0]}, false
 	}
 	return Printer{c.all[i]}, true
+}
+
+// File returns all texts in a language that the catalogue has, as a file from which another one can be made. What the language
+// lacks is there in English.
+func (c *Catalogue) File(tag string) (data []byte, ok bool) {
+	p, ok := c.In(tag)
+	all := map[string]any{}
+	for _, key := range c.keys {
+		f, _ := p.find(key)
+		of := map[string]string{}
+		for name, form := range formNames() {
+			if f[form] != "" {
+				of[name] = f[form]
+			}
+		}
+		if all[key] = of; len(of) == 1 {
+			all[key] = f[plural.Other]
+		}
+	}
+	var b bytes.Buffer
+	out := json.NewEncoder(&b)
+	out.SetEscapeHTML(false)
+	out.SetIndent("", " ")
+	_ = out.Encode(all) // texts can always be written
+	return b.Bytes(), ok
 }
 
 // mostAccepted is how many octets of a header are read.

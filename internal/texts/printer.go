@@ -26,13 +26,19 @@ func (p Printer) Tag() string {
 
 // Text returns the text of a key, with arguments in its places. A key that no language has is written as it is.
 func (p Printer) Text(key string, args ...any) string {
+	f, w := p.find(key)
+	return fill(f.of(w, args), args)
+}
+
+// find returns the text of a key, and the language that has it, nil if none has.
+func (p Printer) find(key string) (f forms, w *words) {
 	for w := p.in; w != nil; w = w.wider {
 		if f, ok := w.texts[key]; ok {
-			return fill(f.of(w, args), args)
+			return f, w
 		}
 	}
-	text, _, _ := strings.Cut(key, "|")
-	return fill(text, args)
+	f[plural.Other], _, _ = strings.Cut(key, "|")
+	return f, nil
 }
 
 // A Message is a text and its arguments, before its language is known. The zero Message is empty.
@@ -59,7 +65,7 @@ type forms [plural.Many + 1]string
 func (f *forms) of(w *words, args []any) string {
 	const most = 10_000_000 // the rules need no more digits
 	for _, arg := range args {
-		if n, ok := countOf(arg); ok {
+		if n, ok := countOf(arg); ok && w != nil {
 			return cmp.Or(f[plural.Cardinal.MatchPlural(w.tag, int(n%most), 0, 0, 0, 0)], f[plural.Other])
 		}
 	}

@@ -146,6 +146,32 @@ func TestShipped(t *testing.T) {
 	}
 }
 
+// A file of all texts is read as it was written, and has those of English for a new language.
+func TestFile(t *testing.T) {
+	t.Parallel()
+	c := Shipped()
+	for _, tag := range []string{"de", "en", "es"} {
+		data, ok := c.File(tag)
+		again, wrong := c.With(map[string][]byte{tag + ".json": data})
+		if got, _ := again.File(tag); !ok || len(wrong) > 0 || string(got) != string(data) || len(again.Only(tag)) != len(c.Keys()) {
+			t.Errorf("%s: %v, %v", tag, ok, wrong)
+		}
+		shipped, err := shippedFiles.ReadFile("languages/" + tag + ".json")
+		if err != nil || tag != "en" && string(data) != string(shipped) {
+			t.Errorf("%s.json is not as it is written: %v", tag, err)
+		}
+	}
+	data, _ := c.File("en")
+	for _, text := range []string{`"To|a day": "To"`, `"one": "%d short message"`, `English|the name of the language itself": "English"`} {
+		if !strings.Contains(string(data), text) {
+			t.Errorf("without %s", text)
+		}
+	}
+	if _, ok := c.File("fr"); ok {
+		t.Error("there is a file of no language")
+	}
+}
+
 // What is wrong with a file is said with the key and a proposal, and nothing of the file is taken.
 func TestProblems(t *testing.T) {
 	t.Parallel()
