@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,6 +26,7 @@ import (
 // asked are the keys that templates and code ask for, and the expressions of those that are no constants.
 type asked struct {
 	keys, variable map[string]bool
+	bare           map[string]bool // texts of the code that people see in English alone
 }
 
 // variableKeys are what keys that are no constants may be.
@@ -56,7 +58,7 @@ func variableKeys() (all []string) {
 // keysAsked reads the templates and the code.
 func keysAsked(t *testing.T) asked {
 	t.Helper()
-	a := asked{map[string]bool{}, map[string]bool{}}
+	a := asked{map[string]bool{}, map[string]bool{}, map[string]bool{}}
 	for _, key := range variableKeys() {
 		a.keys[key] = true
 	}
@@ -169,8 +171,13 @@ func (a asked) code(t *testing.T) {
 	}
 	for _, f := range files {
 		ast.Inspect(f, func(n ast.Node) bool {
-			if c, ok := n.(*ast.CallExpr); ok {
-				a.call(c, constants)
+			switch n := n.(type) {
+			case *ast.CallExpr:
+				a.call(n, constants)
+			case *ast.AssignStmt:
+				a.assigned(n, constants)
+			case *ast.KeyValueExpr:
+				a.member(n, constants)
 			}
 			return true
 		})
@@ -189,6 +196,9 @@ func (a asked) call(c *ast.CallExpr, constants map[string]ast.Expr) {
 		return
 	}
 	if f.Sel.Name == "wrong" {
+		if text, ok := constant(c.Args[1], constants); ok {
+			a.bare[text] = true
+		}
 		if s, ok := c.Args[0].(*ast.SelectorExpr); ok && statusTexts()[s.Sel.Name] != "" {
 			a.keys[statusTexts()[s.Sel.Name]] = true
 		}
@@ -200,6 +210,28 @@ func (a asked) call(c *ast.CallExpr, constants map[string]ast.Expr) {
 		a.variable[expression(c.Args[at])] = true
 	case ok && key != "" && key != sameNumber:
 		a.keys[key] = true
+	}
+}
+
+// assigned notes a text that is shown as what is wrong, and is in English alone.
+func (a asked) assigned(s *ast.AssignStmt, constants map[string]ast.Expr) {
+	for i, to := range s.Lhs {
+		if f, ok := to.(*ast.SelectorExpr); ok && f.Sel.Name == "Wrong" && i < len(s.Rhs) {
+			if text, ok := constant(s.Rhs[i], constants); ok && text != "" {
+				a.bare[text] = true
+			}
+		}
+	}
+}
+
+// member notes a notice, or what is wrong, that is in English alone.
+func (a asked) member(m *ast.KeyValueExpr, constants map[string]ast.Expr) {
+	name, ok := m.Key.(*ast.Ident)
+	if !ok || name.Name != "Wrong" && name.Name != "Text" && name.Name != "Subject" {
+		return
+	}
+	if text, ok := constant(m.Value, constants); ok && text != "" {
+		a.bare[text] = true
 	}
 }
 
@@ -246,6 +278,44 @@ func expression(e ast.Expr) string {
 	return "?"
 }
 
+// What people read in templates: texts between tags, and in some attributes.
+var (
+	tag       = regexp.MustCompile(`<[^>]*>`)
+	word      = regexp.MustCompile(`[A-Za-z]{2,}`)
+	attribute = regexp.MustCompile(`(?:aria-label|alt|title|placeholder|data-confirm)="([^"]*)"`)
+	action    = regexp.MustCompile(`\{\{.*?\}\}`)
+)
+
+// No template has a text that is in English alone, and neither has the code.
+func TestNoTextIsEnglishAlone(t *testing.T) {
+	t.Parallel()
+	for text := range keysAsked(t).bare {
+		t.Errorf("%q is in English alone: pass it to T", text)
+	}
+	may := []string{"CSV", "https://shop.example/sms", "+46701740605"}
+	files, err := fs.Glob(templateFiles, "templates/*.html")
+	parts, err2 := fs.Glob(templateFiles, "templates/parts/*.html")
+	if err != nil || err2 != nil || len(files) < 20 || len(parts) < 3 {
+		t.Fatal(files, parts)
+	}
+	for _, file := range append(files, parts...) {
+		b, err := fs.ReadFile(templateFiles, file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := action.ReplaceAllString(string(b), "")
+		shown := tag.Split(text, -1)
+		for _, m := range attribute.FindAllStringSubmatch(text, -1) {
+			shown = append(shown, m[1])
+		}
+		for _, one := range shown {
+			if one = strings.TrimSpace(one); word.MatchString(one) && !slices.Contains(may, one) {
+				t.Errorf("%s: %q is in English alone: write {{$.T \"...\"}}", file, one)
+			}
+		}
+	}
+}
+
 // Each text of the pages is in each language that comes with the program, and no language has another one. Keys that are no
 // constants are known to variableKeys.
 func TestLanguagesAreComplete(t *testing.T) {
@@ -274,7 +344,7 @@ func TestLanguagesAreComplete(t *testing.T) {
 		}
 	}
 	known := []string{
-		"$head", "$s", "print .", ".", ".Scope", ".State", `"The "+option+" "+why+"."`, "p.Detail", "p.Group", "p.Title", "title",
+		"$head", "$s", "b.visit.site.portal.pages.Name", "print .", ".", ".Scope", ".State", `"The "+option+" "+why+"."`, "p.Detail", "p.Group", "p.Title", "title",
 	}
 	if got := slices.Sorted(maps.Keys(a.variable)); !slices.Equal(got, slices.Sorted(slices.Values(known))) {
 		t.Errorf("keys that are no constants, whose values must be in variableKeys: %q, not %q", got, known)

@@ -8,7 +8,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/chromedp"
+
 	"pmg/config"
+	"pmg/internal/testkit/chrome"
+	"pmg/internal/testkit/testutil"
 )
 
 // speaks returns a person whose browser asks for a language.
@@ -35,7 +39,7 @@ func TestPagesInLanguages(t *testing.T) {
 		"brand: {name: Example}", "", "prices: [{name: mine, currency: EUR, file: "+prices+"}]", "events: {dir: "+t.TempDir()+"}", "stats: {dir: "+t.TempDir()+"}")
 	b := r.user("shop", config.ManageScope)
 	titles := map[string][]string{
-		"de": {"Übersicht", "Nachrichten", "Posteingang", "Senden", "Massenversand", "Vorlagen", "Abmeldungen", "Statistik", "Guthaben", "Preise", "Webhooks", "Schlüssel", "Benutzer", "Passwort", "Zweiter Faktor"},
+		"de": {"Übersicht", "Nachrichten", "Posteingang", "Senden", "Massenversand", "Vorlagen", "Opt-outs", "Statistik", "Guthaben", "Preise", "Webhooks", "Schlüssel", "Benutzer", "Passwort", "Zweiter Faktor"},
 		"es": {"Resumen", "Mensajes", "Bandeja de entrada", "Enviar", "Envío masivo", "Plantillas", "Bajas", "Estadísticas", "Saldo", "Precios", "Webhooks", "Claves", "Usuarios", "Contraseña", "Segundo factor"},
 	}
 	for tag, names := range titles {
@@ -160,5 +164,69 @@ func TestTextsOfAReseller(t *testing.T) {
 	r.Reload(r.yaml)
 	if w := b.speaks("keys", "de"); !strings.Contains(w.body, "<h1>Zugangsschlüssel</h1>") {
 		t.Error("a reload does not read the texts again")
+	}
+}
+
+// The mail with a link for a new password is in the language of the page that has asked for it.
+func TestMailInLanguages(t *testing.T) {
+	t.Parallel()
+	r, s := newMailRig(t)
+	b := r.stranger("127.0.0.2")
+	if w := b.do("POST", "forgot", map[string][]string{"account": {"acme"}, "name": {"look"}}, "Accept-Language", "de"); w.code != 200 || !strings.Contains(w.body, "ist ein Link dorthin unterwegs. Er gilt 30 Minuten.") {
+		t.Errorf("%+v", w)
+	}
+	link := linkIn(t, s, 1)
+	if m := s.Took()[0]; m.Header("Subject") != "Nachrichten: neues Passwort" || !strings.Contains(m.Text, "Jemand hat ein neues Passwort") {
+		t.Errorf("%+v", m)
+	}
+	if w := b.speaks(link, "de"); w.code != 200 || strings.Contains(w.body, "<footer>") || !strings.Contains(w.body, "<button>Passwort ändern</button>") {
+		t.Errorf("%+v", w)
+	}
+}
+
+// What is wrong with the rows of a mailing is in the language of those who look, with the counts in their forms.
+func TestMailingInLanguages(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, accounts(""), "", "")
+	b := r.user("shop", config.SendScope)
+	page := strings.TrimPrefix(b.mail("to\n+46701740605\n+46701740605\n", "a").header.Get("Location"), Base)
+	b.until(page, "Line 3: The message is not valid: the number is that of line 2")
+	if w := b.speaks(page, "de"); !strings.Contains(w.body, "Zeile 3: Die Nachricht ist ungültig: die Nummer ist die von Zeile 2") || !strings.Contains(w.body, "<dd>geprüft</dd>") {
+		t.Error(w.body)
+	}
+	b.post(page, "stop", "1")
+	page = strings.TrimPrefix(b.mail("to\n+46701740605\n", "a").header.Get("Location"), Base)
+	b.until(page, "Send to 1 recipient<")
+	if w := b.speaks(page, "es"); !strings.Contains(w.body, ">Enviar a 1 destinatario</button>") {
+		t.Error(w.body)
+	}
+	if w := b.speaks(page, "de"); !strings.Contains(w.body, ">An 1 Empfänger senden</button>") {
+		t.Error(w.body)
+	}
+}
+
+// In a real browser a user chooses a language at the foot of a page, and is on the same page then, in this language.
+func TestBrowserLanguage(t *testing.T) {
+	testutil.Long(t)
+	t.Parallel()
+	b := chrome.Start(t)
+	r := newRig(t, accounts(""), "", "")
+	r.makeAcme()
+	b.Do(chromedp.Navigate(r.base+root), chromedp.WaitVisible(`//h1[text()="Log in"]`), chromedp.SendKeys(`input[name=account]`, "acme"))
+	b.LogIn(config.ManageScope, password)
+	var at string
+	b.Do(chromedp.Navigate(r.base+Base+"opt-outs?number=46701740605"), chromedp.WaitVisible(`//h1[text()="Opt-outs"]`),
+		chromedp.SetValue(`select[name=language]`, "de"), chrome.Click(`footer button`), chromedp.WaitVisible(`html[lang=de] footer`), chromedp.Location(&at))
+	if at != r.base+Base+"opt-outs?number=46701740605" {
+		t.Error(at)
+	}
+	for _, p := range pages() {
+		if !p.InMenu() {
+			continue
+		}
+		b.Do(chromedp.Navigate(r.base+Base+p.Name), chromedp.WaitVisible(`html[lang=de] footer`))
+		if wrong := b.Nameless(); len(wrong) > 0 {
+			t.Errorf("%s: controls without a name: %q", p.Title, wrong)
+		}
 	}
 }
