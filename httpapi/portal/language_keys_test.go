@@ -344,7 +344,7 @@ func TestLanguagesAreComplete(t *testing.T) {
 		}
 	}
 	known := []string{
-		"$head", "$s", "b.visit.site.portal.pages.Name", "print .", ".", ".Scope", ".State", `"The "+option+" "+why+"."`, "p.Detail", "p.Group", "p.Title", "title",
+		"$head", "$s", "b.visit.site.portal.pages.Name", "print .", ".", ".Scope", ".State", `"The "+option+" "+why+"."`, "detail", "p.Group", "p.Title", "title",
 	}
 	if got := slices.Sorted(maps.Keys(a.variable)); !slices.Equal(got, slices.Sorted(slices.Values(known))) {
 		t.Errorf("keys that are no constants, whose values must be in variableKeys: %q, not %q", got, known)

@@ -184,6 +184,16 @@ func TestMailInLanguages(t *testing.T) {
 	}
 }
 
+// What a problem says in detail is shown whole, also where it quotes somebody.
+func TestDetailsAreWhole(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, accounts(""), "", "", "stats: {dir: "+t.TempDir()+"}", "events: {dir: "+t.TempDir()+"}")
+	b := r.user("shop", config.LookScope)
+	if w := b.speaks("statistics?from=Inbox%7Ca%25s", "de"); w.code != 400 || !strings.Contains(w.body, "Ein Parameter der Anfrage ist nicht lesbar: ") || !strings.Contains(w.body, "Inbox|a%s") {
+		t.Errorf("%+v", w)
+	}
+}
+
 // What is wrong with the rows of a mailing is in the language of those who look, with the counts in their forms.
 func TestMailingInLanguages(t *testing.T) {
 	t.Parallel()

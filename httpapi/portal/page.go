@@ -145,9 +145,12 @@ func (v *visit) refuse(p *own.Problem) {
 
 // textOf returns a problem as text. Its title is in the language of the user, and so are details that these pages write.
 func (v *visit) textOf(p *own.Problem) string {
-	text := v.T(p.Title)
-	if p.Detail != "" {
-		text += ": " + v.T(p.Detail)
+	text, detail := v.T(p.Title), p.Detail
+	if !strings.Contains(detail, "|") { // behind one a key would have a remark
+		detail = v.T(detail)
+	}
+	if detail != "" {
+		text += ": " + detail
 	}
 	for _, e := range p.Errors {
 		text += "\n" + strings.TrimSpace(strings.TrimPrefix(e.Pointer, "/")+" "+e.Detail)
