@@ -43,6 +43,7 @@ func (d *decoder) check(c *Config, o Options) {
 		checkKeys(d, &c.Accounts[i], fmt.Sprintf("accounts[%d]", i), keys)
 		checkUsers(d, &c.Accounts[i], fmt.Sprintf("accounts[%d]", i), c.Connectors)
 		checkInbox(d, &c.Accounts[i], fmt.Sprintf("accounts[%d]", i), &c.Store)
+		checkLanguage(d, &c.Accounts[i], fmt.Sprintf("accounts[%d]", i))
 		checkTemplates(d, &c.Accounts[i], fmt.Sprintf("accounts[%d]", i))
 		d.account(&c.Accounts[i], fmt.Sprintf("accounts[%d]", i), c.Connectors)
 		d.unique(accounts, c.Accounts[i].SystemID, "accounts[%d].system_id", i)

@@ -6,11 +6,15 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"pmg/internal/texts"
 )
 
 // Pages are what the pages for customers have beside what the API shows.
 type Pages struct {
 	Inbox time.Duration `yaml:"inbox" default:"0s" range:"0s..8760h" live:"yes" doc:"How long the texts of messages from mobiles are kept for the page Inbox (docs/portal.md), such as 720h; 0s keeps none. With it, an account that gets such messages neither by a session nor by webhook or pull gets them by this page alone."`
+
+	Language string `yaml:"language" live:"yes" doc:"The language of its pages for users who have chosen none, such as de; that of the browser when empty (docs/portal.md)."`
 
 	Templates []TextTemplate `yaml:"templates" live:"yes" doc:"Texts that its users choose on the pages Send and Mailing, 100 at most, each as {name: late, text: \"We are late, {name}.\"}."`
 }
@@ -30,6 +34,13 @@ func (a *Account) MobilesTo() string {
 func checkInbox(d *decoder, a *Account, path string, s *Store) {
 	if a.Logins.Pages.Inbox > 0 && s.Engine == MemoryStore {
 		d.problem(path+".inbox", "must be 0s with store.engine: memory, which keeps no texts: use pebble")
+	}
+}
+
+// checkLanguage checks the language of an account's pages.
+func checkLanguage(d *decoder, a *Account, path string) {
+	if tag := a.Logins.Pages.Language; tag != "" && !texts.IsLanguage(tag) {
+		d.problem(path+".language", "must be the tag of a language, such as de or pt-BR, not %q", tag)
 	}
 }
 

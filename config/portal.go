@@ -8,10 +8,13 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"unicode"
 
+	"pmg/internal/texts"
 	"pmg/protocols/httpsms"
 )
 
@@ -22,6 +25,7 @@ func checkPortal(d *decoder, c *Connector, path string) {
 	}
 	checkBrand(d, c, path)
 	checkPortalURL(d, c, path)
+	checkPortalTexts(d, c, path)
 	if !c.HTTP.Portal || c.TLS.Enabled || len(c.Proxies) > 0 {
 		return
 	}
@@ -57,6 +61,46 @@ func checkPortalURL(d *decoder, c *Connector, path string) {
 			path+".portal_url",
 			"must begin with https://, because whoever is in between would read the links for new passwords",
 		)
+	}
+}
+
+// checkPortalTexts reads and checks the files with texts of the pages.
+func checkPortalTexts(d *decoder, c *Connector, path string) {
+	c.HTTP.SetTexts(nil)
+	dir := resolve(d.dir, c.HTTP.PortalTexts)
+	if c.HTTP.PortalTexts = dir; dir == "" {
+		return
+	}
+	if path += ".portal_texts"; !c.HTTP.Portal {
+		d.warn(path, "has no effect without portal: true")
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		d.problem(path, "must be a directory that can be read: %v", err)
+		return
+	}
+	files := map[string][]byte{}
+	for _, e := range entries {
+		if filepath.Ext(e.Name()) != ".json" || strings.HasPrefix(e.Name(), ".") {
+			continue // such as what an editor leaves behind
+		}
+		if len(files) == texts.MostFiles {
+			d.problem(path, "must have %d files at most", texts.MostFiles)
+			return
+		}
+		data, err := readFile(filepath.Join(dir, e.Name()), texts.MostOctets)
+		if err != nil {
+			d.problem(path, "has %s, which cannot be read: %v", e.Name(), err)
+			return
+		}
+		files[e.Name()] = []byte(data)
+	}
+	all, problems := texts.Shipped().With(files)
+	for _, p := range problems {
+		d.problem(path, "%s: %s", p.File, p.Text)
+	}
+	if c.HTTP.SetTexts(all); len(files) == 0 {
+		d.warn(path, "has no files such as fr.json")
 	}
 }
 

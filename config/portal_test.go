@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"pmg/internal/texts"
 )
 
 // The picture of a reseller is PNG or SVG, and small. What is none, or too large, is refused with a reason.
@@ -104,5 +106,64 @@ func TestMailOptions(t *testing.T) {
 		if err != nil || n != want || c.Mail.IsSet() && c.Mail.Sender().Address != "sms@example.net" {
 			t.Errorf("%s: %v, %v", text, err, warnings)
 		}
+	}
+}
+
+// The texts of the pages are read from a directory. What is wrong with a file is said with its name.
+func TestPortalTexts(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		files map[string]string
+		want  string
+	}{
+		"right":    {map[string]string{"fr.json": `{"Inbox": "Boîte de réception"}`, "fr.json~": "{", ".fr.json": "{", "README.md": "a"}, ""},
+		"unknown":  {map[string]string{"fr.json": `{"Inbux": "a"}`}, `connectors[a].portal_texts fr.json: "Inbux" is no text of the pages: did you mean "Inbox"?`},
+		"place":    {map[string]string{"de.json": `{"Line %s: %s": "Zeile %s"}`}, `portal_texts de.json: the text of "Line %s: %s" must have the places of the key: %s %s`},
+		"no JSON":  {map[string]string{"de.json": `{`}, `portal_texts de.json: cannot be read`},
+		"no name":  {map[string]string{"german.json": `{}`}, `portal_texts german.json: must have the name of a language`},
+		"too long": {map[string]string{"de.json": strings.Repeat(" ", texts.MostOctets+1)}, `portal_texts has de.json, which cannot be read: it is larger than 512KiB`},
+	} {
+		dir := t.TempDir()
+		for file, text := range c.files {
+			if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		all, _, err := Parse(fmt.Appendf(nil, "connectors: [{name: a, direction: in, protocol: http, address: \"127.0.0.1:1\", portal: true, portal_texts: %q}]\naccounts: []\n", dir), Options{})
+		switch {
+		case c.want != "":
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%s: %v, not %q", name, err, c.want)
+			}
+		case err != nil:
+			t.Errorf("%s: %v", name, err)
+		default:
+			if p, ok := all.Connectors[0].HTTP.Texts().In("fr"); !ok || p.Text("Inbox") != "Boîte de réception" {
+				t.Errorf("%s: %s", name, p.Text("Inbox"))
+			}
+		}
+	}
+	dir := t.TempDir()
+	for i := range texts.MostFiles + 1 {
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("a%d.json", i)), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for options, want := range map[string]string{
+		fmt.Sprintf("portal: true, portal_texts: %q", dir): "portal_texts must have 50 files at most",
+		"portal: true, portal_texts: /nowhere":             "portal_texts must be a directory that can be read",
+		"portal: true, portal_texts: portal.go":            "portal_texts must be a directory that can be read",
+	} {
+		_, _, err := Parse([]byte("connectors: [{name: a, direction: in, protocol: http, address: \"127.0.0.1:1\", "+options+"}]\naccounts: []\n"), Options{})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, not %q", options, err, want)
+		}
+	}
+	_, warnings, err := Parse(fmt.Appendf(nil, "connectors: [{name: a, direction: in, protocol: http, address: \"127.0.0.1:1\", portal_texts: %q}]\naccounts: [{system_id: a, password: b, language: de}]\n", t.TempDir()), Options{})
+	if all := fmt.Sprint(warnings); err != nil || !strings.Contains(all, "portal_texts") || !strings.Contains(all, "has no files such as fr.json") {
+		t.Errorf("%v, %s", err, all)
+	}
+	if _, _, err := Parse([]byte("accounts: [{system_id: a, password: b, language: german}]\n"), Options{}); err == nil || !strings.Contains(err.Error(), `accounts[a].language must be the tag of a language, such as de or pt-BR, not "german"`) {
+		t.Error(err)
 	}
 }

@@ -96,7 +96,7 @@ func addGroups(root *cobra.Command) {
 		{"Customers", []*cobra.Command{
 			customers.Account(), customers.Credit(moneyGateway),
 			customers.Statement(customers.StatementProgram{Gateway: moneyGateway, JSON: writeJSON, Table: rowsText}),
-			customers.Price(), check.Lists(loadQuietly), files.Forget(forgetProgram()),
+			customers.Price(), check.Lists(loadQuietly), files.Forget(forgetProgram()), newTextsCommand(),
 		}},
 		{"Test", []*cobra.Command{
 			probe.Command(sessionNames(), newSessionDriver), newReplayCommand(), check.Profiles(),

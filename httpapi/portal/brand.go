@@ -22,7 +22,7 @@ func (b brand) name() string {
 	if name := b.visit.options().Brand.Name; name != "" {
 		return name
 	}
-	return b.visit.site.portal.pages.Name
+	return b.visit.T(b.visit.site.portal.pages.Name)
 }
 
 // paths returns the paths of the picture and of the style of a reseller, "" if there are none.

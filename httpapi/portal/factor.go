@@ -96,14 +96,14 @@ func (f factorPage) change() {
 		v.refuse(p)
 		return
 	case !m.Managed:
-		v.wrong(http.StatusConflict, fixedUsers)
+		v.wrong(http.StatusConflict, v.T(fixedUsers))
 		return
 	case !m.On && !v.x.LogInUser(v.who.account, v.who.user, form.Get("current")):
-		m.Wrong = "The current password is wrong, or there were too many attempts."
+		m.Wrong = v.T("The current password is wrong, or there were too many attempts.")
 	case !m.On && !v.site.portal.codes.use(v.who.owner(), m.Offer.Secret, code):
-		m.Wrong = "The code is wrong. Is the clock of your device right?"
+		m.Wrong = v.T("The code is wrong. Is the clock of your device right?")
 	case m.On && !secondStep{v}.proves(code):
-		m.Wrong = wrongCode
+		m.Wrong = v.T(wrongCode)
 	}
 	if m.Wrong != "" {
 		v.record("second-factor", nil, "refused")

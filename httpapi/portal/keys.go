@@ -24,6 +24,9 @@ const (
 	mostChanged = 10_000 // accounts whose changes are remembered
 )
 
+// fixedKeys says why keys cannot be changed.
+const fixedKeys = "The keys of this account are in the configuration of the gateway, and are changed there."
+
 // A keysModel is the model of the page of keys.
 type keysModel struct {
 	Keys    []config.Key
@@ -62,7 +65,7 @@ func (k keysPage) change() {
 	}
 	m := k.model()
 	if !m.Managed {
-		v.wrong(http.StatusConflict, "The keys of this account are in the configuration of the gateway, and are changed there.")
+		v.wrong(http.StatusConflict, v.T(fixedKeys))
 		return
 	}
 	if name := form.Get("revoke"); name != "" {
@@ -81,13 +84,13 @@ func (k keysPage) make(form url.Values, m keysModel) {
 	day, err := time.Parse(time.DateOnly, m.Expires)
 	switch {
 	case !keyName.MatchString(m.Name):
-		m.Wrong = "The name must be letters, digits, '-' and '_', 64 at most."
+		m.Wrong = v.T("The name must be letters, digits, '-' and '_', 64 at most.")
 	case slices.ContainsFunc(m.Keys, func(k config.Key) bool { return k.Name == m.Name }):
-		m.Wrong = "There is already a key of this name."
+		m.Wrong = v.T("There is already a key of this name.")
 	case len(m.Keys) >= mostKeys:
-		m.Wrong = "There are too many keys: revoke one first."
+		m.Wrong = v.T("There are too many keys: revoke one first.")
 	case m.Expires != "" && (err != nil || !day.After(time.Now())):
-		m.Wrong = "The day must be in the future, such as 2037-12-31."
+		m.Wrong = v.T("The day must be in the future, such as 2037-12-31.")
 	}
 	if m.Wrong != "" {
 		v.page(http.StatusUnprocessableEntity, "keys", "Keys", m)
@@ -113,7 +116,7 @@ func (k keysPage) revoke(name string) {
 	if !v.change("keys/revoke", name, editor.RemovingKey(v.who.account, name)) {
 		return
 	}
-	v.site.sessions.Notify(v.x.Request, browser.Notice{Text: "Key " + name + " is revoked."})
+	v.site.sessions.Notify(v.x.Request, browser.Notice{Text: v.T("Key %s is revoked.", name)})
 	v.redirect(Base + "keys")
 }
 
@@ -147,16 +150,16 @@ func (v *visit) change(act, name string, change func([]byte) ([]byte, error)) bo
 		return true
 	case errors.Is(err, errTooMany):
 		v.wait(int(period.Seconds()))
-		v.wrong(http.StatusTooManyRequests, "Keys, users and templates were changed too often. Try again in an hour.")
+		v.wrong(http.StatusTooManyRequests, v.T("Keys, users and templates were changed too often. Try again in an hour."))
 	case errors.As(err, &refusal) && refusal.Status == http.StatusNotFound:
-		v.wrong(http.StatusNotFound, "There is none of this name.")
+		v.wrong(http.StatusNotFound, v.T("There is none of this name."))
 	case errors.As(err, &refusal) && refusal.Status == http.StatusServiceUnavailable:
 		v.wait(5)
-		v.wrong(http.StatusServiceUnavailable, "The gateway is busy with another change. Try again in a moment.")
+		v.wrong(http.StatusServiceUnavailable, v.T("The gateway is busy with another change. Try again in a moment."))
 	default:
 		v.rooms().Node.Log.Warn().Err(err).Str("account", v.who.account).Str("user", v.who.user).
 			Msg("cannot change a key, a user or a template")
-		v.wrong(http.StatusConflict, "This cannot be changed now. The gateway's log has the reason.")
+		v.wrong(http.StatusConflict, v.T("This cannot be changed now. The gateway's log has the reason."))
 	}
 	return false
 }

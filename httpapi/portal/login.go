@@ -48,7 +48,7 @@ func (v *visit) logIn() {
 	m := loginModel{Account: account, User: user, Next: v.site.portal.pages.OwnPath(form.Get("next"))}
 	m.CanReset = resetPages{v}.isOn()
 	if account == "" || user == "" || password == "" || max(len(account), len(user), len(password)) > mostField {
-		m.Wrong = "Account, name and password are needed, of 255 characters at most."
+		m.Wrong = v.T("Account, name and password are needed, of 255 characters at most.")
 		v.page(http.StatusBadRequest, "login", "Log in", m)
 		return
 	}
@@ -56,7 +56,7 @@ func (v *visit) logIn() {
 	_, u := v.x.User(account, user)
 	if !isRight || u == nil {
 		v.record("login", map[string]string{"account": account, "name": user}, "refused")
-		m.Wrong = "Account, name or password is wrong, or there were too many attempts to log in."
+		m.Wrong = v.T("Account, name or password is wrong, or there were too many attempts to log in.")
 		v.page(http.StatusForbidden, "login", "Log in", m)
 		return
 	}

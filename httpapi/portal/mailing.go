@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"pmg/internal/browser"
+	"pmg/internal/texts"
 	"pmg/protocols/httpsms/own"
 )
 
@@ -67,20 +68,21 @@ func (s mailingPages) begin() {
 		return
 	}
 	var r recipients
-	if !v.x.Parse(func() { r, m.Wrong = readRecipients(file) }) {
+	var wrong texts.Message
+	if !v.x.Parse(func() { r, wrong = readRecipients(file) }) {
 		panic(http.ErrAbortHandler) // nobody reads an answer
 	}
-	if m.Wrong == "" {
-		m.Wrong = r.wrongText(m.Text)
+	if wrong.Key == "" {
+		wrong = r.wrongText(m.Text)
 	}
 	if len(m.From) > mostField {
-		m.Wrong = "The sender is too long."
+		wrong = texts.Say("The sender is too long.")
 	}
 	var at time.Time
-	if m.Wrong == "" {
-		at, m.Wrong = readSendAt(m.At, s.now(), v.zone())
+	if wrong.Key == "" {
+		at, wrong = readSendAt(m.At, s.now(), v.zone())
 	}
-	if m.Wrong == "" {
+	if wrong.Key == "" {
 		one, isNew, ok := v.site.portal.mailings.add(newMailing(v.who.account, m.From, m.Text, at, file, r))
 		if ok {
 			if isNew {
@@ -90,8 +92,9 @@ func (s mailingPages) begin() {
 			v.redirect(mailingPath + "/" + one.ID)
 			return
 		}
-		m.Wrong = "Another mailing has not ended: send it, or stop it."
+		wrong = texts.Say("Another mailing has not ended: send it, or stop it.")
 	}
+	m.Wrong = wrong.In(v.printer())
 	v.page(http.StatusUnprocessableEntity, "mailing", "Mailing", m)
 }
 
@@ -100,12 +103,12 @@ func (s mailingPages) form(m *mailingModel) (file []byte, ok bool) {
 	v := s.visit
 	kind, p, err := mime.ParseMediaType(v.x.Request.Header.Get("Content-Type"))
 	if err != nil || kind != "multipart/form-data" {
-		v.wrong(http.StatusUnsupportedMediaType, "The request must contain a form with a file.")
+		v.wrong(http.StatusUnsupportedMediaType, v.T("The request must contain a form with a file."))
 		return nil, false
 	}
 	b, err := v.x.ReadBody(mostUpload, v.who.account)
 	if err != nil {
-		v.wrong(http.StatusRequestEntityTooLarge, "The file is too large: 2 MiB at most. Or it cannot be read.")
+		v.wrong(http.StatusRequestEntityTooLarge, v.T("The file is too large: 2 MiB at most. Or it cannot be read."))
 		return nil, false
 	}
 	parts := multipart.NewReader(bytes.NewReader(b), p["boundary"])
@@ -119,7 +122,7 @@ func (s mailingPages) form(m *mailingModel) (file []byte, ok bool) {
 			value, err = io.ReadAll(part)
 		}
 		if err != nil {
-			v.wrong(http.StatusBadRequest, "The form cannot be read.")
+			v.wrong(http.StatusBadRequest, v.T("The form cannot be read."))
 			return nil, false
 		}
 		switch part.FormName() {
@@ -162,25 +165,27 @@ func (s mailingPages) change() {
 	}
 	m := v.site.portal.mailings.find(v.who.account, v.x.Request.PathValue("id"))
 	if m == nil {
-		v.wrong(http.StatusNotFound, forgotten)
+		v.wrong(http.StatusNotFound, v.T(forgotten))
 		return
 	}
-	act, notice := "mailing/stop", "The mailing is stopped. What was sent before is sent."
+	act, notice := "mailing/stop", texts.Say("The mailing is stopped. What was sent before is sent.")
 	switch {
 	case form.Has("stop"):
 		m.end()
 	case m.isLate(s.now()) && m.shown().State == checked:
-		act, notice = "", "Nothing is sent: the time of the mailing has passed. Stop it, and upload the file with another time."
+		act, notice = "", texts.Say(
+			"Nothing is sent: the time of the mailing has passed. Stop it, and upload the file with another time.",
+		)
 	case m.maySend() && m.enter(checked, beingSent):
-		act, notice = "mailing/send", "The mailing is being sent."
+		act, notice = "mailing/send", texts.Say("The mailing is being sent.")
 		s.run(m, m.send)
 	default:
-		act, notice = "", "Nothing has changed: the mailing has gone on meanwhile."
+		act, notice = "", texts.Say("Nothing has changed: the mailing has gone on meanwhile.")
 	}
 	if act != "" {
 		v.record(act, map[string]string{"mailing": m.ID}, "ok")
 	}
-	v.site.sessions.Notify(v.x.Request, browser.Notice{Text: notice})
+	v.site.sessions.Notify(v.x.Request, browser.Notice{Text: notice.In(v.printer())})
 	v.redirect(mailingPath + "/" + m.ID)
 }
 

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -70,7 +71,25 @@ type progress struct {
 	Price    sms.Money
 	Currency string
 	Samples  []sending
-	Faults   []string // the first ones, with their lines
+	Faults   []fault // the first ones
+}
+
+// A fault is what is wrong with a row of the file.
+type fault struct {
+	line    int
+	problem *own.Problem
+}
+
+// sameNumber is the detail of a problem of a row with the number of another one, which follows.
+const sameNumber = "the number is that of line "
+
+// text writes the fault for a user.
+func (f fault) text(v *visit) string {
+	p := *f.problem
+	if line, ok := strings.CutPrefix(p.Detail, sameNumber); ok {
+		p.Detail = v.T("the number is that of line %s", line)
+	}
+	return v.T("Line %s: %s", f.line, strings.ReplaceAll(v.textOf(&p), "\n", " "))
 }
 
 // Runs reports whether the mailing goes on by itself.
@@ -125,7 +144,7 @@ func (m *mailing) became(line int, p *own.Problem) {
 	}
 	m.Refused++
 	if len(m.Faults) < mostFaults {
-		m.Faults = append(m.Faults, fmt.Sprintf("Line %d: %s", line, strings.ReplaceAll(textOf(p), "\n", " ")))
+		m.Faults = append(m.Faults, fault{line, p})
 	}
 }
 
@@ -278,7 +297,7 @@ func (m *mailing) check(by *mailingPost) {
 	again := m.recipients.repeated()
 	if m.each(checking, by, func(i int, read *own.Message, _ []byte) (request.Result, *own.Problem) {
 		if line, ok := again[i]; ok {
-			return request.Result{}, own.NewProblem("invalid-message", fmt.Sprintf("the number is that of line %d", line))
+			return request.Result{}, own.NewProblem("invalid-message", sameNumber+strconv.Itoa(line))
 		}
 		r, _, p := by.messages.PreviewFrom(by.ctx, by.from, read)
 		if p == nil {

@@ -35,12 +35,12 @@ func messagesOf(v *visit) (any, *own.Problem) {
 	q.Set("limit", strconv.Itoa(mostListed))
 	l, p := own.ReadList(q.Encode())
 	if p != nil {
-		m.Wrong = textOf(p)
+		m.Wrong = v.textOf(p)
 		return m, nil
 	}
 	rows, last, p := v.rooms().Messages.List(v.x, l)
 	if p != nil {
-		m.Wrong = textOf(p)
+		m.Wrong = v.textOf(p)
 		return m, nil
 	}
 	if m.Rows = rows; last != 0 { // the cursor refers to the same absolute times, even if the query has ages

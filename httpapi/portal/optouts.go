@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"pmg/internal/browser"
+	"pmg/internal/texts"
 	"pmg/protocols/httpsms/own"
 	"pmg/sms/number"
 	"pmg/sms/numbers"
@@ -44,7 +45,7 @@ func (o optOuts) model(q url.Values) (m optOutsModel, p *own.Problem) {
 	}
 	isNumber := number.Read(m.Number).IsPerson()
 	if m.Number != "" && !isNumber {
-		m.Wrong = "This is not a number, such as +46701740605."
+		m.Wrong = v.T("This is not a number, such as +46701740605.")
 	}
 	err := v.site.portal.read(v.x, func(ctx context.Context) (err error) {
 		if m.Recent, err = register.Recent(); err != nil || !isNumber {
@@ -145,15 +146,15 @@ func (o optOuts) change() {
 		v.refuse(own.NewProblem("not-found", ""))
 		return
 	case removes && v.scope < manage:
-		v.wrong(http.StatusForbidden, "You may not do this. Ask your administrator for the right.")
+		v.wrong(http.StatusForbidden, v.T("You may not do this. Ask your administrator for the right."))
 		return
 	case m.Wrong != "":
 	case m.Number == "":
-		m.Wrong = "A number is needed."
+		m.Wrong = v.T("A number is needed.")
 	case removes && reason == "":
-		m.Wrong = "A reason is needed, such as: asked for messages again by letter."
+		m.Wrong = v.T("A reason is needed, such as: asked for messages again by letter.")
 	case removes && m.Found.By == numbers.ByPrefix:
-		m.Wrong = "The number is on the list by a prefix, and cannot be removed here."
+		m.Wrong = v.T("The number is on the list by a prefix, and cannot be removed here.")
 	default:
 		m.Wrong, p = o.set(&m, !removes, reason)
 	}
@@ -170,9 +171,9 @@ func (o optOuts) change() {
 // set changes a list. wrong is what is wrong with the number or the reason.
 func (o optOuts) set(m *optOutsModel, on bool, reason string) (wrong string, p *own.Problem) {
 	v := o.visit
-	act, done := "opt-outs/remove", "is not on the list now."
+	act, done := "opt-outs/remove", texts.Say("%s is not on the list now.", m.Number)
 	if on {
-		act, done = "opt-outs/add", "is on the list."
+		act, done = "opt-outs/add", texts.Say("%s is on the list.", m.Number)
 	}
 	from := numbers.Origin{Source: numbers.Page, Who: "user " + v.who.user + o.suffix(), Reason: reason}
 	_, err := v.rooms().Lists.Change(m.List, on, from, m.Number)
@@ -185,7 +186,7 @@ func (o optOuts) set(m *optOutsModel, on bool, reason string) (wrong string, p *
 		return "", o.failed(err)
 	}
 	v.record(act, map[string]string{"list": m.List}, "ok")
-	v.site.sessions.Notify(v.x.Request, browser.Notice{Text: m.Number + " " + done})
+	v.site.sessions.Notify(v.x.Request, browser.Notice{Text: done.In(v.printer())})
 	return "", nil
 }
 
@@ -210,7 +211,7 @@ func (o optOuts) file() {
 	case errors.Is(err, errBusy):
 		v.refuse(busyReading())
 	case errors.Is(err, errTooLong):
-		v.wrong(http.StatusConflict, "The list is too long to be sent by this page. Ask the operator of the gateway for it.")
+		v.wrong(http.StatusConflict, v.T("The list is too long to be sent by this page. Ask the operator of the gateway for it."))
 	case err != nil:
 		v.refuse(o.failed(err))
 	default:

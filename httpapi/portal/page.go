@@ -62,6 +62,16 @@ func (w *view) Texts() []config.TextTemplate { return textsPage{w.visit}.all() }
 // Time writes a time in the zone of the account.
 func (w *view) Time(t time.Time) string { return t.In(w.zone).Format(time.DateTime) }
 
+// With returns the view with another model, for a part of a page.
+func (w *view) With(model any) *view {
+	part := *w
+	part.Model = model
+	return &part
+}
+
+// Fault writes a fault of a mailing.
+func (w *view) Fault(f fault) string { return f.text(w.visit) }
+
 // Zone returns the name of the zone of the account.
 func (w *view) Zone() string { return w.zone.String() }
 
@@ -78,11 +88,14 @@ func (p *page) show(v *visit) {
 // page answers with a page, completely or not at all.
 func (v *visit) page(status int, name, title string, model any) {
 	var menu []browser.Page
-	this := browser.Page{Title: title}
+	this := browser.Page{Title: v.T(title)}
 	if v.who.account != "" {
 		for _, p := range pages() {
 			if v.scope < p.scope {
 				continue
+			}
+			if p.Title = v.T(p.Title); p.Group != "" {
+				p.Group = v.T(p.Group)
 			}
 			if menu = append(menu, p.Page); p.Template() == name {
 				this = p.Page
@@ -95,6 +108,7 @@ func (v *visit) page(status int, name, title string, model any) {
 		Frame: pages.Frame(&this, menu), Model: model, Sends: v.scope >= send, Manages: v.scope >= manage,
 		zone: v.zone(), visit: v,
 	}
+	shown.Words = v.printer()
 	shown.Logo, shown.Style = brand{v}.paths()
 	if v.who.account != "" {
 		shown.User, shown.Notice = v.who.user+", "+v.who.account, v.site.sessions.Notice(v.x.Request)
@@ -102,7 +116,7 @@ func (v *visit) page(status int, name, title string, model any) {
 	b, err := pages.Render(name, shown)
 	if err != nil {
 		v.rooms().Node.Log.Error().Err(err).Str("page", name).Msg("cannot show a page of the portal")
-		v.answer(http.StatusInternalServerError, "text/plain; charset=utf-8", []byte("This page cannot be shown.\n"))
+		v.answer(http.StatusInternalServerError, "text/plain; charset=utf-8", []byte(v.T("This page cannot be shown.")+"\n"))
 		return
 	}
 	v.answer(status, "text/html; charset=utf-8", b)
@@ -126,14 +140,17 @@ func (v *visit) refuse(p *own.Problem) {
 	if p.RetryAfter > 0 {
 		v.wait(p.RetryAfter)
 	}
-	v.wrong(p.Status, textOf(p))
+	v.wrong(p.Status, v.textOf(p))
 }
 
-// textOf returns a problem as text.
-func textOf(p *own.Problem) string {
-	text := p.Title
-	if p.Detail != "" {
-		text += ": " + p.Detail
+// textOf returns a problem as text. Its title is in the language of the user, and so are details that these pages write.
+func (v *visit) textOf(p *own.Problem) string {
+	text, detail := v.T(p.Title), p.Detail
+	if !strings.Contains(detail, "|") { // behind one a key would have a remark
+		detail = v.T(detail)
+	}
+	if detail != "" {
+		text += ": " + detail
 	}
 	for _, e := range p.Errors {
 		text += "\n" + strings.TrimSpace(strings.TrimPrefix(e.Pointer, "/")+" "+e.Detail)
@@ -141,14 +158,14 @@ func textOf(p *own.Problem) string {
 	return text
 }
 
-func (v *visit) missing() { v.wrong(http.StatusNotFound, "There is no such page.") }
+func (v *visit) missing() { v.wrong(http.StatusNotFound, v.T("There is no such page.")) }
 
 func (v *visit) unknown() {
-	v.wrong(http.StatusMethodNotAllowed, "This path does not support the method of the request.")
+	v.wrong(http.StatusMethodNotAllowed, v.T("This path does not support the method of the request."))
 }
 
-func (v *visit) forged() { v.wrong(http.StatusForbidden, "Another site has sent this request.") }
+func (v *visit) forged() { v.wrong(http.StatusForbidden, v.T("Another site has sent this request.")) }
 
 func (v *visit) failed() {
-	v.wrong(http.StatusInternalServerError, "The request has failed in the gateway.")
+	v.wrong(http.StatusInternalServerError, v.T("The request has failed in the gateway."))
 }

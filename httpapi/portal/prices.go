@@ -132,7 +132,7 @@ func (l priceList) file() {
 	}
 	w.Flush()
 	if more || errors.Join(err, w.Error()) != nil {
-		v.wrong(http.StatusConflict, "There are too many prices for one file. Search for those that you need.")
+		v.wrong(http.StatusConflict, v.T("There are too many prices for one file. Search for those that you need."))
 		return
 	}
 	v.answer(http.StatusOK, "text/csv; charset=utf-8", bytes.Clone(b.Bytes()),

@@ -2,13 +2,13 @@ package portal
 
 import (
 	"bytes"
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"pmg/internal/sheet"
+	"pmg/internal/texts"
 	"pmg/sms/number"
 )
 
@@ -34,18 +34,18 @@ type recipients struct {
 
 // readRecipients reads a table, whose first line names the columns. wrong is the reason why it cannot be read: a part of it is
 // nobody's mailing.
-func readRecipients(file []byte) (r recipients, wrong string) {
+func readRecipients(file []byte) (r recipients, wrong texts.Message) {
 	if !utf8.Valid(file) || bytes.IndexByte(file, 0) >= 0 {
-		return r, "The file is not in UTF-8: save it as CSV UTF-8."
+		return r, texts.Say("The file is not in UTF-8: save it as CSV UTF-8.")
 	}
 	all, err := sheet.Sample(bytes.NewReader(file), "", mostRecipients+2)
 	switch {
 	case err != nil:
-		return r, "The file cannot be read: " + err.Error() + "."
+		return r, texts.Say("The file cannot be read: %s.", err)
 	case len(all) < 2:
-		return r, "The file must have a line with the names of its columns, and a line for each recipient."
+		return r, texts.Say("The file must have a line with the names of its columns, and a line for each recipient.")
 	case len(all)-1 > mostRecipients:
-		return r, fmt.Sprintf("The file may have %d recipients at most.", mostRecipients)
+		return r, texts.Say("The file may have %s recipients at most.", mostRecipients)
 	}
 	for _, name := range all[0].Fields {
 		r.columns = append(r.columns, strings.ToLower(strings.TrimSpace(name)))
@@ -56,29 +56,29 @@ func readRecipients(file []byte) (r recipients, wrong string) {
 	r.rows = all[1:]
 	for _, row := range all {
 		if slices.ContainsFunc(row.Fields, func(cell string) bool { return len(cell) > mostCell }) {
-			return r, fmt.Sprintf("Line %d has a field of more than %d octets.", row.Number, mostCell)
+			return r, texts.Say("Line %s has a field of more than %s octets.", row.Number, mostCell)
 		}
 	}
-	return r, ""
+	return r, wrong
 }
 
 var placeholder = regexp.MustCompile(`\{([^{}]{1,64})\}`)
 
-// wrongText returns the reason why a text cannot be sent to the recipients, "" if it can.
-func (r *recipients) wrongText(text string) string {
+// wrongText returns the reason why a text cannot be sent to the recipients, none if it can.
+func (r *recipients) wrongText(text string) (wrong texts.Message) {
 	places := placeholder.FindAllStringSubmatch(text, mostPlaces+1)
 	switch {
 	case text == "":
-		return "A text is needed."
+		return texts.Say("A text is needed.")
 	case len(text) > mostText || len(places) > mostPlaces:
-		return fmt.Sprintf("The text may have %d octets and %d places for fields at most.", mostText, mostPlaces)
+		return texts.Say("The text may have %s octets and %s places for fields at most.", mostText, mostPlaces)
 	}
 	for _, found := range places {
 		if !slices.Contains(r.columns, strings.ToLower(found[1])) {
-			return "The file has no column for " + found[0] + "."
+			return texts.Say("The file has no column for %s.", found[0])
 		}
 	}
-	return ""
+	return wrong
 }
 
 // cell returns the field of a row, "" if the row is shorter.

@@ -2,7 +2,6 @@ package portal
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -83,6 +82,9 @@ func (c *links) putBack(hash string, l link) {
 	c.of[hash] = l
 }
 
+// resetPath is the path of the page to which a link leads.
+const resetPath = Base + "reset"
+
 // linkMinutes is how long a link is valid, as texts have it.
 const linkMinutes = int(linkTime / time.Minute)
 
@@ -133,10 +135,11 @@ func (s resetPages) ask() {
 	}
 	m := forgotModel{Account: form.Get("account"), User: form.Get("name")}
 	if m.Account == "" || m.User == "" || max(len(m.Account), len(m.User)) > mostField {
-		m.Wrong = "Account and name are needed, of 255 characters at most."
+		m.Wrong = v.T("Account and name are needed, of 255 characters at most.")
 		v.page(http.StatusBadRequest, "forgot", "New password", m)
 		return
 	}
+	v.printer() // before another goroutine asks for it
 	v.x.ResetUser(m.Account, m.User, func() {
 		v.rooms().Go(func(context.Context) { s.send(m.Account, m.User) }) // the answer does not wait for what depends on the user
 	})
@@ -171,14 +174,16 @@ func (s resetPages) send(account, name string) {
 
 // letter returns the mail with a link. Its address comes from the configuration, and never from the request.
 func (s resetPages) letter(l link, text string, still func() bool) mail.Letter {
-	to := strings.TrimSuffix(s.visit.options().PortalURL, "/") + Base + "reset?" + url.Values{"token": {text}}.Encode()
+	to := strings.TrimSuffix(s.visit.options().PortalURL, "/") + resetPath + "?" + url.Values{"token": {text}}.Encode()
+	v := s.visit
+	parts := []string{
+		v.T("Somebody has asked for a new password of user %s of account %s. With this link you choose it:", l.user, l.account),
+		to, v.T("The link can be used for %s minutes, and once.", linkMinutes) + " " +
+			v.T("If you have not asked for it, do nothing: your password stays."),
+	}
 	return mail.Letter{
-		Kind: "new password", Account: l.account, To: l.mail, Subject: brand(s).name() + ": new password",
-		Text: fmt.Sprintf("Somebody has asked for a new password of user %s of account %s. With this link you choose it:\n\n"+
-			"%s\n\nThe link can be used for %d minutes, and once. If you have not asked for it, do nothing: "+
-			"your password stays.\n",
-			l.user, l.account, to, linkMinutes),
-		Still: still,
+		Kind: "new password", Account: l.account, To: l.mail, Subject: v.T("%s: new password", brand(s).name()),
+		Text: strings.Join(parts, "\n\n") + "\n", Still: still,
 	}
 }
 
@@ -212,7 +217,7 @@ func (s resetPages) answer(status int, m resetModel) {
 // over answers a request with a link that is unknown, used or too old.
 func (s resetPages) over() {
 	s.answer(http.StatusNotFound, resetModel{
-		Wrong: fmt.Sprintf("This link is not valid any more. A link can be used for %d minutes, and once.", linkMinutes),
+		Wrong: s.visit.T("This link is not valid any more. A link can be used for %s minutes, and once.", linkMinutes),
 	})
 }
 
@@ -231,9 +236,9 @@ func (s resetPages) set() {
 		s.over()
 		return
 	}
-	m := resetModel{Token: text, User: l.user, Wrong: wrongPassword(password)}
+	m := resetModel{Token: text, User: l.user, Wrong: wrongPassword(password).In(v.printer())}
 	if m.Wrong == "" && password != form.Get("again") {
-		m.Wrong = "The new password was not written alike twice."
+		m.Wrong = v.T("The new password was not written alike twice.")
 	}
 	if m.Wrong != "" {
 		s.answer(http.StatusUnprocessableEntity, m)
@@ -248,7 +253,7 @@ func (s resetPages) set() {
 	v.who = login{} // nobody has logged in
 	if err != nil {
 		v.site.portal.links.putBack(hash, l)
-		m.Wrong = "The password cannot be changed now. Try again in a moment."
+		m.Wrong = v.T("The password cannot be changed now. Try again in a moment.")
 		s.answer(http.StatusServiceUnavailable, m)
 		return
 	}

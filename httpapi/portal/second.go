@@ -82,7 +82,7 @@ func (s secondStep) give() {
 	if !s.proves(written(form.Get("code"))) {
 		v.record("login", nil, "code refused")
 		v.who = login{} // nobody has logged in
-		v.page(http.StatusForbidden, "code", "Log in", codeModel{wrongCode})
+		v.page(http.StatusForbidden, "code", "Log in", codeModel{v.T(wrongCode)})
 		return
 	}
 	v.site.firstSteps.End(v.x.Request)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"pmg/internal/browser"
+	"pmg/internal/texts"
 	"pmg/internal/timetext"
 	"pmg/internal/token"
 	"pmg/protocols/httpsms"
@@ -65,7 +66,9 @@ func (v *visit) submit() {
 		return
 	}
 	now := time.Unix(0, v.rooms().Node.Clock.WallNow())
-	if s.SendAt, s.Wrong = readSendAt(s.At, now, v.zone()); s.Wrong != "" {
+	var wrong texts.Message
+	if s.SendAt, wrong = readSendAt(s.At, now, v.zone()); wrong.Key != "" {
+		s.Wrong = wrong.In(v.printer())
 		v.page(http.StatusUnprocessableEntity, "send", "Send", s)
 		return
 	}
@@ -82,26 +85,26 @@ func (v *visit) submit() {
 			return
 		}
 	}
-	if s.Wrong = textOf(p); p.Type == "/problems/idempotency-mismatch" {
+	if s.Wrong = v.textOf(p); p.Type == "/problems/idempotency-mismatch" {
 		s.Once = token.New()
-		s.Wrong = "This form was sent before, with another message. If this one is to be sent as well, send it again."
+		s.Wrong = v.T("This form was sent before, with another message. If this one is to be sent as well, send it again.")
 	}
 	v.page(p.Status, "send", "Send", s)
 }
 
 // readSendAt reads the time before which a message does not leave, as people of a zone write it. It returns the zero time for "".
-func readSendAt(text string, now time.Time, zone *time.Location) (at time.Time, wrong string) {
+func readSendAt(text string, now time.Time, zone *time.Location) (at time.Time, wrong texts.Message) {
 	if text == "" {
-		return at, ""
+		return at, wrong
 	}
 	at, err := timetext.ParseTimeIn(text, now, zone)
 	switch {
 	case err != nil:
-		return at, "The time must be such as 2026-11-20 19:05, or empty."
+		return at, texts.Say("The time must be such as 2026-11-20 19:05, or empty.")
 	case !at.After(now):
-		return at, "The time must be in the future, or empty."
+		return at, texts.Say("The time must be in the future, or empty.")
 	}
-	return at, ""
+	return at, wrong
 }
 
 // body returns the request of the API for the message.
@@ -141,7 +144,7 @@ func (v *visit) sent(m *own.Message, s *sending) *own.Problem {
 	id := sms.FormatID(r.ID)
 	inboxPage{v}.replied(s, r.ID)
 	v.record("send", map[string]string{"id": id}, "ok")
-	v.site.sessions.Notify(v.x.Request, browser.Notice{Text: "The message was accepted."})
+	v.site.sessions.Notify(v.x.Request, browser.Notice{Text: v.T("The message was accepted.")})
 	v.x.Answer(&httpsms.Answer{Status: http.StatusSeeOther, Header: [][2]string{{"Location", Base + "messages/" + id}}})
 	// 202, as in the API: the log would show the redirect's status as a refusal
 	v.x.LogRequest(httpsms.Submit, &m.Order, http.StatusAccepted, httpsms.Result{ID: r.ID})

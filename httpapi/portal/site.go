@@ -13,6 +13,7 @@ import (
 	"pmg/connector/account"
 	"pmg/httpapi/server"
 	"pmg/internal/browser"
+	"pmg/internal/texts"
 	"pmg/internal/turns"
 	"pmg/protocols/httpsms"
 	"pmg/protocols/httpsms/own"
@@ -43,6 +44,7 @@ type Portal struct {
 	links    links
 	mailings mailings
 	reader   own.Reader // reads messages
+	texts    *texts.Catalogue
 }
 
 // New returns the pages of a gateway.
@@ -56,6 +58,7 @@ func New(rooms Rooms) *Portal {
 		mailings: mailings{of: map[string]*mailing{}},
 		codes:    codes{now: time.Now, of: map[string]*factor{}},
 		links:    links{asked: newChanges(mostLinks), now: time.Now, of: map[string]link{}},
+		texts:    texts.Shipped(),
 	}
 }
 
@@ -102,11 +105,12 @@ func (p *Portal) Site(l *server.Listener) *Site {
 	s.mux.HandleFunc("POST "+Base+"code", s.open(func(v *visit) { secondStep{v}.give() }))
 	s.mux.HandleFunc("GET "+Base+"forgot", s.withLinks(resetPages.showForgot))
 	s.mux.HandleFunc("POST "+Base+"forgot", s.withLinks(resetPages.ask))
-	s.mux.HandleFunc("GET "+Base+"reset", s.withLinks(resetPages.showReset))
-	s.mux.HandleFunc("POST "+Base+"reset", s.withLinks(resetPages.set))
+	s.mux.HandleFunc("GET "+resetPath, s.withLinks(resetPages.showReset))
+	s.mux.HandleFunc("POST "+resetPath, s.withLinks(resetPages.set))
 	s.mux.HandleFunc("GET "+Base+"login", s.open((*visit).showLogin))
 	s.mux.HandleFunc("POST "+Base+"login", s.open((*visit).logIn))
 	s.mux.HandleFunc("POST "+Base+"logout", s.open((*visit).logOut))
+	s.mux.HandleFunc("POST "+Base+"language", s.open(func(v *visit) { languages{v}.choose() }))
 	s.mux.HandleFunc("GET "+logoPath, s.open(func(v *visit) { brand{v}.logo() }))
 	s.mux.HandleFunc("GET "+stylePath, s.open(func(v *visit) { brand{v}.style() }))
 	static := p.pages.Static()
@@ -161,7 +165,8 @@ type visit struct {
 	x     *server.Exchange
 	who   login
 	scope scope
-	first string // path of the page that the user needs before all others; "": none
+	first string         // path of the page that the user needs before all others; "": none
+	words *texts.Printer // nil: no text was written yet
 }
 
 // open returns a handler for requests with or without a login.
@@ -180,11 +185,11 @@ func (s *Site) allowed(needed scope, serve func(*visit)) http.HandlerFunc {
 		case !v.enter():
 			v.redirect(v.site.portal.pages.LoginPath(v.x.Request))
 		case v.x.Crowded:
-			v.wrong(http.StatusServiceUnavailable, "Your account has too many connections. Try again in a moment.")
+			v.wrong(http.StatusServiceUnavailable, v.T("Your account has too many connections. Try again in a moment."))
 		case v.first != "" && v.x.Request.URL.Path != v.first:
 			v.redirect(v.first)
 		case v.scope < needed:
-			v.wrong(http.StatusForbidden, "You may not do this. Ask your administrator for the right.")
+			v.wrong(http.StatusForbidden, v.T("You may not do this. Ask your administrator for the right."))
 		default:
 			serve(v)
 		}
@@ -244,17 +249,17 @@ func (v *visit) record(act string, parameters map[string]string, result string) 
 func (v *visit) form(most int64) (url.Values, bool) {
 	kind, _, _ := strings.Cut(v.x.Request.Header.Get("Content-Type"), ";")
 	if strings.TrimSpace(kind) != "application/x-www-form-urlencoded" {
-		v.wrong(http.StatusUnsupportedMediaType, "The request must contain a form.")
+		v.wrong(http.StatusUnsupportedMediaType, v.T("The request must contain a form."))
 		return nil, false
 	}
 	b, err := v.x.ReadBody(most, v.who.account)
 	if err != nil {
-		v.wrong(http.StatusRequestEntityTooLarge, "The form is too large, or cannot be read.")
+		v.wrong(http.StatusRequestEntityTooLarge, v.T("The form is too large, or cannot be read."))
 		return nil, false
 	}
 	form, err := url.ParseQuery(string(b))
 	if err != nil {
-		v.wrong(http.StatusBadRequest, "The form cannot be read.")
+		v.wrong(http.StatusBadRequest, v.T("The form cannot be read."))
 		return nil, false
 	}
 	return form, true

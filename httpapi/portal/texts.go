@@ -8,6 +8,7 @@ import (
 	"pmg/config"
 	"pmg/config/managed/editor"
 	"pmg/internal/browser"
+	"pmg/internal/texts"
 	"pmg/protocols/httpsms/own"
 )
 
@@ -67,21 +68,23 @@ func (t textsPage) change() {
 	m := t.model()
 	m.Name, m.Text = strings.TrimSpace(form.Get("name")), strings.ReplaceAll(form.Get("text"), "\r\n", "\n")
 	one := config.TextTemplate{Name: m.Name, Text: m.Text}
-	act, done, change := "templates/set", "is as you have set it.", editor.SettingTemplate(v.who.account, m.Name, m.Text)
+	act, done := "templates/set", texts.Say("Template %s is as you have set it.", m.Name)
+	change := editor.SettingTemplate(v.who.account, m.Name, m.Text)
 	if form.Get("remove") != "" {
-		act, done, change = "templates/remove", "is removed.", editor.RemovingTemplate(v.who.account, m.Name)
+		act, done = "templates/remove", texts.Say("Template %s is removed.", m.Name)
+		change = editor.RemovingTemplate(v.who.account, m.Name)
 	} else if option, why := one.Check(); why != "" {
-		m.Wrong = "The " + option + " " + why + "."
+		m.Wrong = v.T("The " + option + " " + why + ".")
 	} else if len(m.All) >= config.MaxTemplates && t.text(m.Name) == "" {
-		m.Wrong = "There are too many templates: remove one first."
+		m.Wrong = v.T("There are too many templates: remove one first.")
 	}
 	switch {
 	case !m.Managed:
-		v.wrong(http.StatusConflict, fixedTexts)
+		v.wrong(http.StatusConflict, v.T(fixedTexts))
 	case m.Wrong != "":
 		v.page(http.StatusUnprocessableEntity, "templates", "Templates", m)
 	case v.change(act, m.Name, change):
-		v.site.sessions.Notify(v.x.Request, browser.Notice{Text: "Template " + m.Name + " " + done})
+		v.site.sessions.Notify(v.x.Request, browser.Notice{Text: done.In(v.printer())})
 		v.redirect(Base + "templates")
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"pmg/config"
 	"pmg/config/managed/editor"
 	"pmg/internal/browser"
+	"pmg/internal/texts"
 	"pmg/protocols/httpsms/own"
 )
 
@@ -56,7 +57,7 @@ func (v *visit) changePassword() {
 	}
 	m := passwordPage{v}.model()
 	if !m.Managed {
-		v.wrong(http.StatusConflict, fixedUsers)
+		v.wrong(http.StatusConflict, v.T(fixedUsers))
 		return
 	}
 	if form.Has("mail") && !m.Once {
@@ -66,13 +67,13 @@ func (v *visit) changePassword() {
 	current, next := form.Get("current"), form.Get("password")
 	switch {
 	case m.Once && next == current:
-		m.Wrong = "The new password is the one that somebody else has made: choose another."
+		m.Wrong = v.T("The new password is the one that somebody else has made: choose another.")
 	case next != form.Get("again"):
-		m.Wrong = "The new password was not written alike twice."
-	case wrongPassword(next) != "":
-		m.Wrong = wrongPassword(next)
+		m.Wrong = v.T("The new password was not written alike twice.")
+	case wrongPassword(next).Key != "":
+		m.Wrong = wrongPassword(next).In(v.printer())
 	case !v.x.LogInUser(v.who.account, v.who.user, current):
-		m.Wrong = "The current password is wrong, or there were too many attempts."
+		m.Wrong = v.T("The current password is wrong, or there were too many attempts.")
 		v.record("password", nil, "refused")
 	}
 	if m.Wrong != "" {
@@ -90,8 +91,9 @@ func (v *visit) changePassword() {
 func (p passwordPage) changeMail(form url.Values, m passwordModel) {
 	v := p.visit
 	m.Mail = strings.TrimSpace(form.Get("mail"))
-	if m.Wrong = wrongMail(m.Mail); m.Wrong == "" && !v.x.LogInUser(v.who.account, v.who.user, form.Get("current")) {
-		m.Wrong = "The current password is wrong, or there were too many attempts."
+	m.Wrong = wrongMail(m.Mail).In(v.printer())
+	if m.Wrong == "" && !v.x.LogInUser(v.who.account, v.who.user, form.Get("current")) {
+		m.Wrong = v.T("The current password is wrong, or there were too many attempts.")
 		v.record("mail", nil, "refused")
 	}
 	if m.Wrong != "" {
@@ -104,23 +106,23 @@ func (p passwordPage) changeMail(form url.Values, m passwordModel) {
 	}
 }
 
-// wrongPassword returns the reason why a password cannot be used, "" if it can.
-func wrongPassword(password string) string {
+// wrongPassword returns the reason why a password cannot be used, none if it can.
+func wrongPassword(password string) (wrong texts.Message) {
 	switch {
 	case len(password) < leastPassword || len(password) > mostField:
-		return "A password has 8 to 255 characters."
+		return texts.Say("A password has 8 to 255 characters.")
 	case strings.Contains(password, "${"): // the configuration would look for a variable
-		return `A password cannot have "${".`
+		return texts.Say(`A password cannot have "${".`)
 	}
-	return ""
+	return wrong
 }
 
-// wrongMail returns the reason why an address for mail cannot be used, "" if it can, or is empty.
-func wrongMail(address string) string {
+// wrongMail returns the reason why an address for mail cannot be used, none if it can, or is empty.
+func wrongMail(address string) (wrong texts.Message) {
 	if address == "" || config.IsMailAddress(address) {
-		return ""
+		return wrong
 	}
-	return "The address must be one such as ann@example.net."
+	return texts.Say("The address must be one such as ann@example.net.")
 }
 
 // A usersModel is the model of the page of users.
@@ -153,44 +155,45 @@ func (v *visit) changeUsers() {
 	m := v.users()
 	m.Name, m.Scope = form.Get("name"), form.Get("scope")
 	password := form.Get("password")
+	saved := texts.Say("User %s is as you have set it.", m.Name)
 	isKnown := slices.ContainsFunc(m.Users, func(u config.AccountUser) bool { return u.Name == m.Name })
 	switch {
 	case !m.Managed:
-		v.wrong(http.StatusConflict, fixedUsers)
+		v.wrong(http.StatusConflict, v.T(fixedUsers))
 		return
 	case m.Name == m.Own:
-		m.Wrong = "You cannot change or remove yourself: the page Password changes your password."
+		m.Wrong = v.T("You cannot change or remove yourself: the page Password changes your password.")
 	case form.Get("remove") != "":
-		v.setUser("users/remove", m.Name, "is removed.", editor.RemovingUser(v.who.account, m.Name))
+		v.setUser("users/remove", m.Name, texts.Say("User %s is removed.", m.Name), editor.RemovingUser(v.who.account, m.Name))
 		return
 	case form.Get("reset") != "":
 		v.resetPassword(m)
 		return
 	case form.Has("mail"):
 		if address := strings.TrimSpace(form.Get("mail")); !isKnown {
-			m.Wrong = "There is no user of this name."
-		} else if m.Wrong = wrongMail(address); m.Wrong == "" {
-			v.setUser("users/mail", m.Name, "is as you have set it.", editor.SettingMail(v.who.account, m.Name, address))
+			m.Wrong = v.T("There is no user of this name.")
+		} else if m.Wrong = wrongMail(address).In(v.printer()); m.Wrong == "" {
+			v.setUser("users/mail", m.Name, saved, editor.SettingMail(v.who.account, m.Name, address))
 			return
 		}
 	case form.Get("off") != "":
 		off := editor.SettingFactor(v.who.account, m.Name, "", nil)
-		v.setUser("users/second-factor/off", m.Name, "has no second factor now.", off)
+		v.setUser("users/second-factor/off", m.Name, texts.Say("User %s has no second factor now.", m.Name), off)
 		return
 	case !keyName.MatchString(m.Name):
-		m.Wrong = "The name must be letters, digits, '-' and '_', 64 at most."
+		m.Wrong = v.T("The name must be letters, digits, '-' and '_', 64 at most.")
 	case !slices.Contains(m.Scopes, m.Scope):
-		m.Wrong = "Choose what the user may do."
+		m.Wrong = v.T("Choose what the user may do.")
 	case !isKnown && len(m.Users) >= config.MaxUsers:
-		m.Wrong = "There are too many users: remove one first."
+		m.Wrong = v.T("There are too many users: remove one first.")
 	case !isKnown || password != "":
-		m.Wrong = wrongPassword(password)
+		m.Wrong = wrongPassword(password).In(v.printer())
 	}
 	if m.Wrong != "" {
 		v.page(http.StatusUnprocessableEntity, "users", "Users", m)
 		return
 	}
-	v.setUser("users/set", m.Name, "is as you have set it.", editor.SettingUser(v.who.account, m.Name, password, m.Scope))
+	v.setUser("users/set", m.Name, saved, editor.SettingUser(v.who.account, m.Name, password, m.Scope))
 }
 
 // resetPassword gives a user a random password, and shows it once.
@@ -205,9 +208,9 @@ func (v *visit) resetPassword(m usersModel) {
 }
 
 // setUser changes a user, and returns to the page.
-func (v *visit) setUser(act, name, done string, change func([]byte) ([]byte, error)) {
+func (v *visit) setUser(act, name string, done texts.Message, change func([]byte) ([]byte, error)) {
 	if v.change(act, name, change) {
-		v.site.sessions.Notify(v.x.Request, browser.Notice{Text: "User " + name + " " + done})
+		v.site.sessions.Notify(v.x.Request, browser.Notice{Text: done.In(v.printer())})
 		v.redirect(Base + "users")
 	}
 }

@@ -25,6 +25,9 @@ const (
 	mostURL      = 2000 // octets of a URL
 )
 
+// fixedWebhook says why the webhook cannot be changed.
+const fixedWebhook = "The webhook of this account is in the configuration of the gateway, and is changed there."
+
 // A webhooksModel is the model of the page of webhooks.
 type webhooksModel struct {
 	URL, Fallback string // URLs without parts that may be secret
@@ -67,16 +70,16 @@ func (h hooks) change() {
 	do := form.Get("do")
 	switch {
 	case (do == "url" || do == "key") && !m.Changes:
-		v.wrong(http.StatusConflict, "The webhook of this account is in the configuration of the gateway, and is changed there.")
+		v.wrong(http.StatusConflict, v.T(fixedWebhook))
 	case do == "url":
 		h.setURL(&m, strings.TrimSpace(form.Get("url")))
 	case do == "key":
 		h.makeKey(&m)
 	case do != "test" && do != "replay" && do != "call":
-		v.wrong(http.StatusBadRequest, "The form cannot be read.")
+		v.wrong(http.StatusBadRequest, v.T("The form cannot be read."))
 	case !v.site.portal.calls.take(v.who.account):
 		v.wait(int(period.Seconds()))
-		v.wrong(http.StatusTooManyRequests, "Your servers were called too often by hand. Try again in an hour.")
+		v.wrong(http.StatusTooManyRequests, v.T("Your servers were called too often by hand. Try again in an hour."))
 	case do == "test":
 		h.test(&m)
 	case do == "replay":
@@ -95,21 +98,21 @@ func (h hooks) setURL(m *webhooksModel, to string) {
 		o = editor.Options{"webhook": to, "webhook_public": true}
 		_, err := httpcall.Allowed(a.CallbackURLs, true, to)
 		if len(to) > mostURL {
-			m.Wrong = fmt.Sprintf("The URL may have %d octets at most.", mostURL)
+			m.Wrong = v.T("The URL may have %s octets at most.", mostURL)
 		} else if err = cmp.Or(err, httpcall.CheckPrefix(to)); err != nil {
-			m.Wrong = "The URL " + err.Error() + "."
+			m.Wrong = v.T("The URL %s.", err)
 		} else if strings.Contains(to, "${") { // the configuration would look for a variable
-			m.Wrong = `The URL must not have "${".`
+			m.Wrong = v.T(`The URL must not have "${".`)
 		}
 	} else if a.WebhookFallback != "" {
-		m.Wrong = "The webhook cannot be removed while it has a fallback, which the operator has set. Ask the operator."
+		m.Wrong = v.T("The webhook cannot be removed while it has a fallback, which the operator has set. Ask the operator.")
 	}
 	if m.Entered = to; m.Wrong != "" {
 		v.page(http.StatusUnprocessableEntity, "webhooks", "Webhooks", m)
 		return
 	}
 	if v.change("webhooks/url", v.who.account, o.Merging(managed.Accounts, v.who.account)) {
-		h.done("The webhook is changed.")
+		h.done(v.T("The webhook is changed."))
 	}
 }
 
@@ -147,7 +150,7 @@ func (h hooks) replay() {
 	v := h.visit
 	ids := v.rooms().Dead.Of(v.who.account, mostReplayed)
 	if len(ids) == 0 {
-		h.done("No event is left.")
+		h.done(v.T("No event is left."))
 		return
 	}
 	var page operate.QueuePage
@@ -165,7 +168,7 @@ func (h hooks) replay() {
 		v.refuse(own.NewProblem("unavailable", "the events cannot be queued now"))
 	default:
 		v.record("webhooks/replay", nil, fmt.Sprint(len(page.Messages), " events"))
-		h.done(fmt.Sprintf("Events queued again: %d.", len(page.Messages)))
+		h.done(v.T("Events queued again: %d.", len(page.Messages)))
 	}
 }
 
@@ -175,7 +178,7 @@ func (h hooks) call() {
 	all := v.rooms().Webhooks
 	n := len(all.Enable(v.who.account, v.String())) + len(all.Retry(v.who.account, v.String()))
 	v.record("webhooks/call", nil, "ok")
-	h.done(fmt.Sprintf("Servers called: %d.", n))
+	h.done(v.T("Servers called: %d.", n))
 }
 
 // done returns to the page with a notice.

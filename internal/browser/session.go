@@ -167,23 +167,27 @@ func (s *Sessions[U]) Notice(r *http.Request) (n Notice) {
 	return n
 }
 
-// cookieName returns the name of the cookie of a session. With TLS, a browser accepts the cookie only from
-// this host, and sends it only over TLS.
+// cookieName returns the name of the cookie of a session.
 func (s *Sessions[U]) cookieName(r *http.Request) string {
-	if s.options.Secure(r) {
-		return "__Host-" + s.options.Cookie
-	}
-	return s.options.Cookie
+	return Cookie(s.options.Cookie, "", s.options.Secure(r)).Name
 }
 
 // SetCookie sets the session cookie of a browser, or removes it if the value is "".
 func (s *Sessions[U]) SetCookie(h http.Header, r *http.Request, value string) {
-	c := &http.Cookie{
-		Name: s.cookieName(r), Value: value, Path: "/", Secure: s.options.Secure(r), HttpOnly: true,
-		SameSite: http.SameSiteStrictMode,
-	}
+	c := Cookie(s.options.Cookie, value, s.options.Secure(r))
 	if value == "" {
 		c.MaxAge = -1
 	}
 	h.Add("Set-Cookie", c.String())
+}
+
+// Cookie returns a cookie that scripts cannot read and that no other site can send. If it is secure, a browser accepts it only
+// from this host, and sends it only over TLS.
+func Cookie(name, value string, isSecure bool) *http.Cookie {
+	if isSecure {
+		name = "__Host-" + name
+	}
+	return &http.Cookie{
+		Name: name, Value: value, Path: "/", Secure: isSecure, HttpOnly: true, SameSite: http.SameSiteStrictMode,
+	}
 }

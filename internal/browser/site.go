@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"pmg/internal/figuretext"
+	"pmg/internal/texts"
 )
 
 //go:embed frame/*.html
@@ -119,6 +120,27 @@ type Frame struct {
 	Login  string // the path of a login that leads back to the page; "": no link to a login
 	Notice Notice
 	Stream string // the path of the stream that keeps the page up to date; "": none does
+
+	Words texts.Printer // writes the texts of the page; the zero Printer writes English
+}
+
+// Language returns the tag of the language of the page.
+func (f Frame) Language() string { return f.Words.Tag() }
+
+// T returns the text of a key in the language of the page.
+func (f Frame) T(key string, args ...any) string { return f.Words.Text(key, args...) }
+
+// Link returns the text of a key, whose parts in square brackets lead to paths, one after another.
+func (f Frame) Link(key string, paths ...string) template.HTML {
+	text, html := f.T(key), ""
+	for _, path := range paths {
+		before, rest, _ := strings.Cut(text, "[")
+		name, after, _ := strings.Cut(rest, "]")
+		html += template.HTMLEscapeString(before) + `<a href="` + template.HTMLEscapeString(path) + `">` +
+			template.HTMLEscapeString(name) + "</a>"
+		text = after
+	}
+	return template.HTML(html + template.HTMLEscapeString(text))
 }
 
 // Frame returns the frame of a page with a menu of pages.

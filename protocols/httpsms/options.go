@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"pmg/internal/texts"
 	"pmg/protocols"
 	"pmg/sms"
 )
@@ -26,8 +27,10 @@ type ConnectorOptions struct {
 
 	Portal bool `yaml:"portal" default:"false" only:"in" live:"yes" doc:"Whether it serves pages for customers below /portal/, to the users of accounts that may log in on it (docs/portal.md)."`
 
-	PortalURL string `yaml:"portal_url" only:"in" live:"yes" doc:"The address at which browsers find the pages, such as https://sms.example.net. Links for new passwords in mails begin with it; without it none are sent."`
-	Brand     Brand  `yaml:"brand" only:"in" live:"yes" doc:"Name, picture and colour of the pages for customers, such as {name: Example SMS, logo: logo.svg, colour: \"#0a5\"} (docs/portal.md)."`
+	PortalURL   string           `yaml:"portal_url" only:"in" live:"yes" doc:"The address at which browsers find the pages, such as https://sms.example.net. Links for new passwords in mails begin with it; without it none are sent."`
+	Brand       Brand            `yaml:"brand" only:"in" live:"yes" doc:"Name, picture and colour of the pages for customers, such as {name: Example SMS, logo: logo.svg, colour: \"#0a5\"} (docs/portal.md)."`
+	PortalTexts string           `yaml:"portal_texts" only:"in" live:"yes" doc:"A directory with texts of the pages for customers: files such as fr.json and de.json, which add languages and change texts (docs/portal.md). A reload reads them again."`
+	texts       *texts.Catalogue // read from PortalTexts; nil: those that come with the program
 
 	Preset    string          `yaml:"preset" enum:"kannel|jasmin|pmg" only:"out" live:"rebind" doc:"The SMSC's interface, with request, answers and receipts: another gateway's, as named in dialects."`
 	URL       string          `yaml:"url" only:"out" live:"rebind" doc:"What is called for each message: a template with {fields} (docs/http-smsc.md). A parameter of its query whose fields are all empty is left out. With a preset the address is enough, such as http://192.0.2.1:13013."`
@@ -44,6 +47,12 @@ type Brand struct {
 
 	picture Picture // read from Logo
 }
+
+// SetTexts sets the texts of PortalTexts.
+func (o *ConnectorOptions) SetTexts(all *texts.Catalogue) { o.texts = all }
+
+// Texts returns the texts of PortalTexts, nil without them.
+func (o *ConnectorOptions) Texts() *texts.Catalogue { return o.texts }
 
 // A Picture is the content of a file.
 type Picture struct {
