@@ -67,7 +67,9 @@ type Logins struct {
 	Keys  []Key         `yaml:"keys" live:"yes" doc:"Keys for HTTP in place of its password, each as {name: shop, hash: \"sha256:…\", scopes: [send]}, made by pmg account key."`
 	Users []AccountUser `yaml:"users" live:"yes" doc:"People who may log in to the pages for customers (docs/portal.md), 100 at most, each as {name: ann, password: \"$argon2id$…\", scope: send}."`
 
-	SecondFactor bool `yaml:"second_factor" default:"false" live:"yes" doc:"Whether each of its users needs a second factor: after a login, one without it must set it up before any other page (docs/portal.md)."`
+	OIDC AccountOIDC `yaml:"oidc" live:"yes" doc:"The server of OpenID Connect at which people of the account log in to the pages for customers (docs/portal.md); none when missing. It must allow portal_url of the connector with /portal/oidc/ and the system_id behind it."`
+
+	SecondFactor bool `yaml:"second_factor" default:"false" live:"yes" doc:"Whether each of its users with a password needs a second factor: after a login, one without it must set it up before any other page (docs/portal.md)."`
 
 	Pages Pages // options of the pages of its users
 }
@@ -96,7 +98,7 @@ const MaxUsers = 100
 // checkUsers checks the users of an account. Messages do not quote a value that is given instead of a hash.
 func checkUsers(d *decoder, a *Account, path string, connectors []Connector) {
 	names := map[string]int{}
-	serves := func(c Connector) bool { return c.Transport() == ByRequest && c.HTTP.Portal && a.MayUse(&c) }
+	serves := func(c Connector) bool { return c.servesPages(a) }
 	if len(a.Logins.Users) > 0 && !slices.ContainsFunc(connectors, serves) {
 		d.warn(path+".users", "cannot log in: no connector that the account may use has portal: true")
 	}

@@ -55,6 +55,7 @@ func table() []row {
 		{"internal/testkit/templates", ""},
 		{"internal/testkit/traces", ""},
 		{"internal/testkit/smtptest", ""},
+		{"internal/testkit/issuer", ""},
 		{"internal/testkit/natstest", "internal/testkit/testutil"},
 		{"internal/testkit/chrome", ""},
 		{"internal/nearest", ""},
@@ -103,6 +104,7 @@ func table() []row {
 
 		// Decisions that need no session.
 		{"internal/httpcall", "protocols/httpsms sms"},
+		{"internal/oidc", "internal/httpcall internal/turns"},
 		{"events/telemetry", "internal/httpcall protocols/httpsms"},
 		{"httpapi/conns", ""},
 		{"plugin", "internal/turns sms"},
@@ -175,9 +177,8 @@ func table() []row {
 		{"admin/problems", "internal/figuretext sms"},
 		{"admin", "admin/access admin/history admin/problems cluster/report config connector connector/streams events/statement events/stats gateway gateway/credit gateway/hooks gateway/lists gateway/mail gateway/operate gateway/privacy gateway/receipts gateway/request gateway/webhooks internal/figuretext internal/handshakes internal/httpfault internal/logfile internal/smstext internal/sock internal/timetext internal/tlsfiles internal/turns pdulog pdulog/story plugin protocols sms sms/number sms/numbers sms/rewrite stages/flow store"},
 		{"admin/manage", "admin admin/access config config/document config/managed config/managed/editor"},
-		{"admin/oidc", "config internal/httpcall internal/turns"},
 		{"admin/web/form", "config config/document config/managed config/managed/editor protocols"},
-		{"admin/web", "admin admin/access admin/history admin/manage admin/oidc admin/web/form cluster/report config config/document config/managed config/managed/editor connector events/statement events/stats gateway/operate gateway/privacy gateway/webhooks internal/browser internal/figuretext internal/httpfault internal/sheet internal/textfile pdulog protocols sms sms/prices"},
+		{"admin/web", "admin admin/access admin/history admin/manage admin/web/form cluster/report config config/document config/managed config/managed/editor connector events/statement events/stats gateway/operate gateway/privacy gateway/webhooks internal/browser internal/figuretext internal/httpfault internal/oidc internal/sheet internal/textfile pdulog protocols sms sms/prices"},
 
 		// Wiring: the only place of the product that makes drivers.
 		{"docs", ""},

@@ -10,17 +10,15 @@ import (
 	"time"
 
 	"golang.org/x/oauth2"
-
-	"pmg/config"
 )
 
 // While the server is slow, one network does not take the places of others.
 func TestPlaces(t *testing.T) {
 	t.Parallel()
-	p := New(func() *config.OIDC { return nil }, time.Now)
+	p := New(time.Now)
 	var all []func()
 	take := func(from string) error {
-		_, done, err := p.place(context.Background(), from)
+		_, done, err := p.place(context.Background(), "https://login.example.net", from)
 		if err == nil {
 			all = append(all, done)
 		}
@@ -39,18 +37,22 @@ func TestPlaces(t *testing.T) {
 	if err := take("198.51.104.1:1"); !errors.Is(err, ErrCrowded) {
 		t.Errorf("one more than there are places: %v", err)
 	}
-	for _, done := range all {
+	_, done, err := p.place(context.Background(), "https://other.example.net", "198.51.104.1:1")
+	if err != nil {
+		t.Fatal("a provider that does not answer takes the places of another one")
+	}
+	for _, done := range append(all, done) {
 		done()
 	}
-	if p.waiting.all != 0 || len(p.waiting.of) != 0 {
-		t.Errorf("%+v", &p.waiting.of)
+	if len(p.waiting.at)+len(p.waiting.from) != 0 {
+		t.Errorf("%+v %+v", p.waiting.at, p.waiting.from)
 	}
 }
 
 // The code and the secret go to the token endpoint alone, wherever that redirects.
 func TestRedirects(t *testing.T) {
 	t.Parallel()
-	p := New(func() *config.OIDC { return nil }, time.Now)
+	p := New(time.Now)
 	elsewhere := false
 	var server *httptest.Server
 	server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
