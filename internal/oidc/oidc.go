@@ -121,7 +121,7 @@ func (p *Logins) Begin(ctx context.Context, c *Client, from, next string) (to st
 // A Login is the user who has logged in.
 type Login struct {
 	Name    string
-	Subject string // name of the user at the provider, which no other user ever has
+	Subject string // id of the user at the provider, which no other user ever has
 	Scope   string // the highest scope that one of the groups has
 	Next    string
 }
@@ -149,10 +149,11 @@ func (p *Logins) End(ctx context.Context, c *Client, from string, cookie Cookie,
 	if err != nil {
 		return l, err
 	}
-	return Login{Name: nameOf(claims, id.Subject) + " at " + hostOf(c.Issuer), Subject: id.Subject, Scope: scope, Next: b.Next}, nil
+	name := nameOf(claims, id.Subject) + " at " + hostOf(c.Issuer)
+	return Login{Name: name, Subject: id.Subject, Scope: scope, Next: b.Next}, nil
 }
 
-// redeem gives the code of a login to the provider, and returns the claims of its token.
+// redeem returns the claims of the token that the provider has for the code of a login.
 func (p *Logins) redeem(ctx context.Context, c *Client, b *begun, code string) (map[string]any, *oidc.IDToken, error) {
 	of, oauth, verifier, err := p.server(ctx, c)
 	if err != nil {
