@@ -203,7 +203,7 @@ func (a *Account) MayReceive() bool {
 	return len(a.Bind) == 0 || slices.ContainsFunc(a.Bind, protocols.BindType.CanReceive)
 }
 
-// Secrets returns the options of accounts that are never shown.
+// Secrets returns the options of accounts that are never shown: those of sections by their path.
 func Secrets() []string { return secretsOf(reflect.TypeFor[Account]()) }
 
 // UserSecrets returns the options of users of accounts that are never shown.
@@ -213,6 +213,11 @@ func secretsOf(t reflect.Type) (keys []string) {
 	for f := range option.All(t) {
 		if f.Tag.Get("secret") != "" {
 			keys = append(keys, option.Key(f))
+		}
+		if f.Type.Kind() == reflect.Struct && !option.IsSingle(f.Type) {
+			for _, key := range secretsOf(f.Type) {
+				keys = append(keys, option.Join(option.Key(f), key))
+			}
 		}
 	}
 	return keys

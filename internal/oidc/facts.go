@@ -32,6 +32,11 @@ type facts struct {
 	Methods []string `json:"token_endpoint_auth_methods_supported"`
 	Scopes  []string `json:"scopes_supported"`
 
+	Issuer     string `json:"issuer"`
+	Authorizes string `json:"authorization_endpoint"`
+	Tokens     string `json:"token_endpoint"`
+	Keys       string `json:"jwks_uri"`
+
 	styles []oauth2.AuthStyle // the ways in which clients authenticate at the server
 }
 
@@ -40,6 +45,11 @@ type facts struct {
 func factsOf(known *oidc.Provider, section string) (says facts, err error) {
 	if err := known.Claims(&says); err != nil {
 		return says, fmt.Errorf("cannot read the discovery document of the OpenID provider (%s.issuer): %w", section, err)
+	}
+	for _, address := range []string{says.Authorizes, says.Tokens, says.Keys} {
+		if !isAsSafe(address, says.Issuer) {
+			return says, fmt.Errorf("the OpenID provider (%s.issuer) names the address %q, which is not https", section, short(address))
+		}
 	}
 	takes := func(method string) bool { return slices.Contains(says.Methods, method) }
 	if takes("client_secret_post") { // before Basic, which needs an encoding of the secret that some servers lack

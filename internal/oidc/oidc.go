@@ -85,7 +85,20 @@ func New(now func() time.Time) *Logins {
 	_, _ = rand.Read(p.key) // rand.Read never fails
 	// The environment may configure a proxy, as by default in the library.
 	p.client = httpcall.New(httpcall.Options{Proxy: true, Timeout: patience, MaxBody: mostAnswer}).HTTP(mostRedirects)
+	follow := p.client.CheckRedirect
+	p.client.CheckRedirect = func(r *http.Request, via []*http.Request) error {
+		if !isAsSafe(r.URL.String(), via[0].URL.String()) {
+			return http.ErrUseLastResponse
+		}
+		return follow(r, via)
+	}
 	return p
+}
+
+// isAsSafe reports whether an address is one of HTTP, and of TLS where that of the provider is. A provider may belong to a
+// customer, and must not lead the gateway to services without TLS, as most of those are that only this machine reaches.
+func isAsSafe(address, issuer string) bool {
+	return strings.HasPrefix(address, "https://") || strings.HasPrefix(issuer, "http://") && strings.HasPrefix(address, "http://")
 }
 
 // Errors that a browser sees, besides errors of the provider.

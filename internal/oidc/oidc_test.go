@@ -2,10 +2,12 @@ package oidc
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"strconv"
 	"testing"
 	"time"
 
@@ -68,5 +70,57 @@ func TestRedirects(t *testing.T) {
 	}
 	if u, err := url.Parse("https://login.example.net/a"); err != nil || hostOf(u.String()) != "login.example.net" {
 		t.Error(hostOf(u.String()), err)
+	}
+}
+
+// A provider with TLS leads the gateway to no address without it, neither by its metadata nor by a redirect; one that belongs to a
+// customer could mean services of this machine.
+func TestDowngrade(t *testing.T) {
+	t.Parallel()
+	asked := false
+	inside := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked = true }))
+	defer inside.Close()
+	says := ""
+	var outside *httptest.Server
+	outside = httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch says {
+		case "redirect":
+			http.Redirect(w, r, inside.URL, http.StatusFound)
+		default:
+			all := map[string]string{"issuer": outside.URL, "authorization_endpoint": outside.URL, "token_endpoint": outside.URL, "jwks_uri": outside.URL}
+			if says != "" {
+				all[says] = inside.URL
+			}
+			w.Header().Set("Content-Type", "application/json")
+			_ = json.NewEncoder(w).Encode(all)
+		}
+	}))
+	defer outside.Close()
+	for _, says = range []string{"authorization_endpoint", "token_endpoint", "jwks_uri", "redirect", ""} {
+		p := New(time.Now)
+		p.client.Transport = outside.Client().Transport
+		c := &Client{Issuer: outside.URL, ID: "pmg", Section: "admin.oidc"}
+		if _, _, err := p.Begin(t.Context(), c, "192.0.2.7:1024", "/"); (err == nil) != (says == "") || asked {
+			t.Errorf("%q: %v, asked %t", says, err, asked)
+		}
+	}
+}
+
+// The metadata of a bounded number of providers are kept: those that were used last.
+func TestKnown(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1e9, 0)
+	p := New(func() time.Time { return now })
+	of := func(i int) *Client { return &Client{Issuer: strconv.Itoa(i)} }
+	first := p.provider(of(0))
+	for i := range mostKnown + 10 {
+		now = now.Add(time.Second)
+		p.provider(of(i))
+		if p.provider(of(0)) != first {
+			t.Fatal("one that is used is forgotten")
+		}
+	}
+	if len(p.known) != mostKnown {
+		t.Errorf("%d are known", len(p.known))
 	}
 }
