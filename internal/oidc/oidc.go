@@ -36,11 +36,11 @@ const LoginTime = 10 * time.Minute
 
 // Limits.
 const (
-	patience   = 10 * time.Second // time limit of the provider at each login
-	fresh      = time.Hour        // lifetime of the cached metadata
-	atATime    = 8                // maximum number of logins that wait for one provider
-	atATimeOf  = 3                // maximum number of concurrent logins from one network
-	mostAnswer = 1 << 20          // maximum octets of an answer
+	patience   = 10 * time.Second
+	fresh      = time.Hour // lifetime of the cached metadata
+	atATime    = 8         // maximum number of logins that wait for one provider
+	atATimeOf  = 3         // maximum number of concurrent logins from one network
+	mostAnswer = 1 << 20   // maximum octets of an answer
 	mostName   = 100
 
 	mostRedirects = 3
@@ -63,9 +63,10 @@ type Client struct {
 
 // Logins are the logins of the browsers of some pages. They are safe for concurrent use.
 type Logins struct {
-	now    func() time.Time
-	key    []byte // signs the cookies
-	client *http.Client
+	now      func() time.Time
+	key      []byte // signs the cookies
+	client   *http.Client
+	patience time.Duration // time limit of the provider at each login; set before the first one
 
 	waiting struct {
 		mu   sync.Mutex
@@ -80,7 +81,9 @@ type Logins struct {
 
 // New returns the logins of some pages.
 func New(now func() time.Time) *Logins {
-	p := &Logins{now: now, key: make([]byte, 32), spent: map[string]time.Time{}, known: map[server]*provider{}}
+	p := &Logins{
+		now: now, key: make([]byte, 32), patience: patience, spent: map[string]time.Time{}, known: map[server]*provider{},
+	}
 	p.waiting.at, p.waiting.from = map[string]int{}, map[netip.Prefix]int{}
 	_, _ = rand.Read(p.key) // rand.Read never fails
 	// The environment may configure a proxy, as by default in the library.
@@ -233,7 +236,7 @@ func (p *Logins) place(ctx context.Context, issuer, from string) (_ context.Cont
 	}
 	w.at[issuer]++
 	w.from[network]++
-	ctx, cancel := context.WithTimeout(oidc.ClientContext(ctx, p.client), patience)
+	ctx, cancel := context.WithTimeout(oidc.ClientContext(ctx, p.client), p.patience)
 	return ctx, func() {
 		cancel()
 		w.mu.Lock()

@@ -8,10 +8,14 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"strconv"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/oauth2-proxy/mockoidc"
 	"golang.org/x/oauth2"
+
+	"pmg/internal/testkit/issuer"
 )
 
 // While the server is slow, one network does not take the places of others.
@@ -122,5 +126,59 @@ func TestKnown(t *testing.T) {
 	}
 	if len(p.known) != mostKnown {
 		t.Errorf("%d are known", len(p.known))
+	}
+}
+
+// A provider that hangs, at its metadata or at the code, ends the login after a time, and others' logins go on meanwhile.
+func TestHangs(t *testing.T) {
+	t.Parallel()
+	hangs := make(chan struct{})
+	at := atomic.Pointer[string]{}
+	at.Store(new(string))
+	m := issuer.Run(t, func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == *at.Load() {
+				<-hangs
+			}
+			next.ServeHTTP(w, r)
+		})
+	})
+	t.Cleanup(func() { close(hangs) })
+	p := New(time.Now)
+	p.patience = 200 * time.Millisecond
+	c := &Client{
+		Issuer: m.Issuer(), ID: m.ClientID, Secret: m.ClientSecret, Section: "oidc", Claim: "groups", Scopes: []string{"groups"},
+		Redirect: "http://127.0.0.1:1/back", ScopeOf: opsOperate,
+	}
+	for _, path := range []string{mockoidc.DiscoveryEndpoint, mockoidc.TokenEndpoint, ""} {
+		m.QueueUser(&mockoidc.MockUser{Subject: "1", Groups: []string{"ops"}})
+		at.Store(&path)
+		to, cookie, err := p.Begin(t.Context(), c, "192.0.2.7:1024", "/")
+		if path == mockoidc.DiscoveryEndpoint {
+			if !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("%s: %v", path, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		browser := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+		answer, err := browser.Get(to)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = answer.Body.Close()
+		back, err := answer.Location()
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch l, err := p.End(t.Context(), c, "192.0.2.7:1024", cookie, back.Query()); {
+		case path != "" && (!errors.Is(err, context.DeadlineExceeded) || errors.Is(err, ErrRefused)), path == "" && (err != nil || l.Scope != "operate"):
+			t.Errorf("%s: %+v %v", path, l, err)
+		}
+	}
+	if len(p.waiting.at)+len(p.waiting.from) != 0 {
+		t.Errorf("%+v %+v", p.waiting.at, p.waiting.from)
 	}
 }
