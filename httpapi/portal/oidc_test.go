@@ -9,10 +9,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/chromedp"
 	"github.com/oauth2-proxy/mockoidc"
 
 	"pmg/config"
+	"pmg/internal/testkit/chrome"
 	"pmg/internal/testkit/issuer"
+	"pmg/internal/testkit/testutil"
 )
 
 // A federation is a rig whose accounts shop and rival have one provider, with groups of their own.
@@ -321,6 +324,33 @@ func TestElsewhereChanges(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A login that was begun at a provider gives its code to no other one that the account has meanwhile.
+func TestElsewhereOther(t *testing.T) {
+	t.Parallel()
+	f := federate(t, "")
+	i := &issuer.Secrets{}
+	other := issuer.Run(t, i.Serve)
+	b := f.stranger("127.0.0.1")
+	back := b.returns("shop")
+	f.change(f.provider.Issuer(), other.Issuer())
+	if w := b.follow(back); w.code != 403 || !strings.Contains(w.body, staleLogin) || len(i.Codes()) > 0 {
+		t.Errorf("%+v; %v", w, i.Codes())
+	}
+}
+
+// In a real browser a login leads to the provider and back: the policy of the pages allows it, and the cookie of the session
+// counts on the page that follows.
+func TestElsewhereBrowser(t *testing.T) {
+	testutil.Long(t)
+	t.Parallel()
+	b := chrome.Start(t)
+	f := federate(t, "")
+	f.provider.QueueUser(some("bosses"))
+	b.Do(chromedp.Navigate(f.base+Base+"messages"), chromedp.WaitVisible(`//h1[text()="Log in"]`), chromedp.SendKeys(`input[name=account]`, "shop"),
+		chrome.Click(`//button[text()="Log in with your organisation"]`), chromedp.WaitVisible(`//h1[text()="Messages"]`))
+	b.Silent()
 }
 
 // A provider that cannot be asked ends the login with an answer that says so, without where it is.

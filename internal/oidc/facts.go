@@ -48,7 +48,9 @@ func factsOf(known *oidc.Provider, section string) (says facts, err error) {
 	}
 	for _, address := range []string{says.Authorizes, says.Tokens, says.Keys} {
 		if !isAsSafe(address, says.Issuer) {
-			return says, fmt.Errorf("the OpenID provider (%s.issuer) names the address %q, which is not https", section, short(address))
+			return says, fmt.Errorf(
+				"the OpenID provider (%s.issuer) names the address %q, which is not https", section, short(address),
+			)
 		}
 	}
 	takes := func(method string) bool { return slices.Contains(says.Methods, method) }
