@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -108,7 +109,7 @@ func (o *provider) read(ctx context.Context, c *Client, now time.Time) error {
 	}
 	known, err := oidc.NewProvider(ctx, c.Issuer) // reads the keys with the same client, long after this request
 	if err != nil {
-		return fmt.Errorf("the OpenID provider (%s.issuer) cannot be asked: %w", c.Section, err)
+		return fmt.Errorf("the OpenID provider (%s.issuer) cannot be asked: %w", c.Section, cut(err))
 	}
 	says, err := factsOf(known, c.Section)
 	if err != nil {
@@ -119,6 +120,14 @@ func (o *provider) read(ctx context.Context, c *Client, now time.Time) error {
 	}
 	o.known, o.scopes, o.at = known, says.Scopes, now
 	return nil
+}
+
+// cut returns an error without what is too long for a log: the library repeats whole answers.
+func cut(err error) error {
+	if text := err.Error(); len(text) > mostError {
+		return errors.New(strings.ToValidUTF8(text[:mostError], "") + "…")
+	}
+	return err
 }
 
 // server returns the OpenID provider of a client, with the client and the verifier for it.

@@ -42,6 +42,7 @@ const (
 	atATimeOf  = 3         // maximum number of concurrent logins from one network
 	mostAnswer = 1 << 20   // maximum octets of an answer
 	mostName   = 100
+	mostError  = 500 // octets of an error of the library
 
 	mostRedirects = 3
 	mostClaimed   = 10_000 // maximum number of values in a claim
