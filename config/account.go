@@ -67,7 +67,9 @@ type Logins struct {
 	Keys  []Key         `yaml:"keys" live:"yes" doc:"Keys for HTTP in place of its password, each as {name: shop, hash: \"sha256:…\", scopes: [send]}, made by pmg account key."`
 	Users []AccountUser `yaml:"users" live:"yes" doc:"People who may log in to the pages for customers (docs/portal.md), 100 at most, each as {name: ann, password: \"$argon2id$…\", scope: send}."`
 
-	SecondFactor bool `yaml:"second_factor" default:"false" live:"yes" doc:"Whether each of its users needs a second factor: after a login, one without it must set it up before any other page (docs/portal.md)."`
+	OIDC AccountOIDC `yaml:"oidc" live:"yes" doc:"The server of OpenID Connect at which people of the account log in to the pages for customers (docs/portal.md); none when missing. It must allow portal_url of the connector with /portal/oidc/ and the system_id behind it."`
+
+	SecondFactor bool `yaml:"second_factor" default:"false" live:"yes" doc:"Whether each of its users with a password needs a second factor: after a login, one without it must set it up before any other page (docs/portal.md)."`
 
 	Pages Pages // options of the pages of its users
 }
@@ -96,7 +98,7 @@ const MaxUsers = 100
 // checkUsers checks the users of an account. Messages do not quote a value that is given instead of a hash.
 func checkUsers(d *decoder, a *Account, path string, connectors []Connector) {
 	names := map[string]int{}
-	serves := func(c Connector) bool { return c.Transport() == ByRequest && c.HTTP.Portal && a.MayUse(&c) }
+	serves := func(c Connector) bool { return c.servesPages(a) }
 	if len(a.Logins.Users) > 0 && !slices.ContainsFunc(connectors, serves) {
 		d.warn(path+".users", "cannot log in: no connector that the account may use has portal: true")
 	}
@@ -201,7 +203,7 @@ func (a *Account) MayReceive() bool {
 	return len(a.Bind) == 0 || slices.ContainsFunc(a.Bind, protocols.BindType.CanReceive)
 }
 
-// Secrets returns the options of accounts that are never shown.
+// Secrets returns the options of accounts that are never shown: those of sections by their path.
 func Secrets() []string { return secretsOf(reflect.TypeFor[Account]()) }
 
 // UserSecrets returns the options of users of accounts that are never shown.
@@ -211,6 +213,11 @@ func secretsOf(t reflect.Type) (keys []string) {
 	for f := range option.All(t) {
 		if f.Tag.Get("secret") != "" {
 			keys = append(keys, option.Key(f))
+		}
+		if f.Type.Kind() == reflect.Struct && !option.IsSingle(f.Type) {
+			for _, key := range secretsOf(f.Type) {
+				keys = append(keys, option.Join(option.Key(f), key))
+			}
 		}
 	}
 	return keys

@@ -1,13 +1,11 @@
 package config
 
 import (
-	"crypto/sha256"
 	"fmt"
 	"net"
 	"net/netip"
 	"net/url"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -37,19 +35,12 @@ const (
 
 // OIDC are the options of logins of operators at a server of OpenID Connect.
 type OIDC struct {
-	Issuer       string   `yaml:"issuer" live:"yes" doc:"Its address, as in its tokens, such as https://login.example.net/realms/ops. Its certificate must be valid for the machine (SSL_CERT_FILE names further authorities)."`
-	ClientID     string   `yaml:"client_id" live:"yes" doc:"The name under which it knows this gateway."`
-	ClientSecret string   `yaml:"client_secret" secret:"yes" live:"yes" doc:"What it has given the gateway to prove that; empty for a public client."`
-	Address      string   `yaml:"address" live:"yes" doc:"Where browsers find these pages, such as https://pmg.example.net:2780. The server must allow it with /ui/login/callback behind it. Its host needs no admin.hosts; with https cookies are Secure, also behind a proxy that ends TLS."`
-	Scopes       []string `yaml:"scopes" default:"profile, email" live:"yes" doc:"Asked for beside openid, to get the claim, whose own scope is asked for where the server has one."`
-	Claim        string   `yaml:"claim" default:"groups" live:"yes" doc:"The claim with an operator's groups, a text or a list; one within others by its path: realm_access.roles, resource_access.pmg.roles."`
-	Look         []string `yaml:"look" live:"yes" doc:"The groups with scope look. An operator has the highest scope of all groups, and cannot log in without one."`
-	Operate      []string `yaml:"operate" live:"yes" doc:"Those with scope operate."`
-	Administer   []string `yaml:"administer" live:"yes" doc:"Those with scope administer."`
+	OIDCClient          // options of the client
+	Address    string   `yaml:"address" live:"yes" doc:"Where browsers find these pages, such as https://pmg.example.net:2780. The server must allow it with /ui/login/callback behind it. Its host needs no admin.hosts; with https cookies are Secure, also behind a proxy that ends TLS."`
+	Look       []string `yaml:"look" live:"yes" doc:"The groups with scope look. An operator has the highest scope of all groups, and cannot log in without one."`
+	Operate    []string `yaml:"operate" live:"yes" doc:"Those with scope operate."`
+	Administer []string `yaml:"administer" live:"yes" doc:"Those with scope administer."`
 }
-
-// IsSet reports whether a server for logins is configured.
-func (o *OIDC) IsSet() bool { return o.Issuer != "" }
 
 // Host returns the host and the port of the address where browsers find the pages, "" if no server for logins is configured.
 func (o *OIDC) Host() string {
@@ -67,53 +58,21 @@ func (o *OIDC) IsSecure(host string) bool {
 }
 
 // ScopeOf returns the highest scope of some groups, "" if the groups have no scope.
-func (o *OIDC) ScopeOf(groups []string) string {
-	for _, s := range []struct {
-		scope string
-		of    []string
-	}{{AdministerScope, o.Administer}, {OperateScope, o.Operate}, {LookScope, o.Look}} {
-		if slices.ContainsFunc(groups, func(g string) bool { return slices.Contains(s.of, g) }) {
-			return s.scope
-		}
-	}
-	return ""
+func (o *OIDC) ScopeOf(groups []string) string { return highest(groups, o.grants()) }
+
+// grants returns who has which scope.
+func (o *OIDC) grants() []grant {
+	return []grant{{AdministerScope, o.Administer}, {OperateScope, o.Operate}, {LookScope, o.Look}}
 }
 
 // Proof returns a text that changes with any option of the section: a login lasts until the text changes.
-func (o *OIDC) Proof() string {
-	if !o.IsSet() {
-		return ""
-	}
-	return fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%q", *o)))
-}
+func (o *OIDC) Proof() string { return proofOf(&o.OIDCClient, *o) }
 
 // checkOIDC checks the section of the server at which operators log in.
 func checkOIDC(d *decoder, o *OIDC) {
-	if !o.IsSet() {
-		if o.ClientID+o.ClientSecret+o.Address != "" || len(o.Look)+len(o.Operate)+len(o.Administer) > 0 {
-			d.problem("admin.oidc.issuer", "must be given: the address of the server at which operators log in")
-		}
-		return
-	}
-	for _, u := range []struct{ name, text string }{{"issuer", o.Issuer}, {"address", o.Address}} {
-		at, err := url.Parse(u.text)
-		if err != nil {
-			at = &url.URL{}
-		}
-		switch {
-		case at.Host == "", at.Scheme != "https" && at.Scheme != "http", at.User != nil, at.RawQuery+at.Fragment != "":
-			d.problem("admin.oidc."+u.name, "must be an address such as https://login.example.net, not %q", u.text)
-		case at.Scheme == "http" && !isLoopbackHost(at.Hostname()):
-			d.problem(
-				"admin.oidc."+u.name, "must begin with https://, because whoever is in between would read who logs in, and how",
-			)
-		}
-	}
-	if o.ClientID == "" {
-		d.problem("admin.oidc.client_id", "must be given: the name under which the server knows this gateway")
-	}
-	if len(o.Look)+len(o.Operate)+len(o.Administer) == 0 {
-		d.problem("admin.oidc", "lets nobody in: name groups below look, operate or administer")
+	checkOIDCClient(d, "admin.oidc", &o.OIDCClient, o.grants(), o.Address != "")
+	if o.IsSet() {
+		checkBrowsed(d, "admin.oidc.address", o.Address)
 	}
 }
 

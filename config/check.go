@@ -42,6 +42,7 @@ func (d *decoder) check(c *Config, o Options) {
 	for i := range c.Accounts {
 		checkKeys(d, &c.Accounts[i], fmt.Sprintf("accounts[%d]", i), keys)
 		checkUsers(d, &c.Accounts[i], fmt.Sprintf("accounts[%d]", i), c.Connectors)
+		checkAccountOIDC(d, &c.Accounts[i], fmt.Sprintf("accounts[%d]", i), c.Connectors)
 		checkInbox(d, &c.Accounts[i], fmt.Sprintf("accounts[%d]", i), &c.Store)
 		checkLanguage(d, &c.Accounts[i], fmt.Sprintf("accounts[%d]", i))
 		checkTemplates(d, &c.Accounts[i], fmt.Sprintf("accounts[%d]", i))

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
-	"encoding/json"
 	"errors"
 	"net"
 	"net/http"
@@ -16,7 +15,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -25,63 +23,9 @@ import (
 	"pmg/admin"
 	"pmg/config"
 	"pmg/gateway"
+	"pmg/internal/testkit/issuer"
 	"pmg/internal/tlsfiles"
 )
-
-// An issuer is a server of OpenID Connect that takes secrets in the ways that it names, and each code once.
-type issuer struct {
-	says  []string // as token_endpoint_auth_methods_supported; nil: it says nothing
-	takes string   // one of those alone; "": all of them
-
-	mu    sync.Mutex
-	codes map[string]int // how often each was sent
-}
-
-// serve stands before the server of mockoidc, which takes secrets in forms alone.
-func (i *issuer) serve(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		switch r.URL.Path {
-		case mockoidc.DiscoveryEndpoint:
-			answer := httptest.NewRecorder()
-			next.ServeHTTP(answer, r)
-			says := map[string]any{}
-			_ = json.Unmarshal(answer.Body.Bytes(), &says)
-			if says["token_endpoint_auth_methods_supported"] = i.says; i.says == nil {
-				delete(says, "token_endpoint_auth_methods_supported")
-			}
-			w.Header().Set("Content-Type", "application/json")
-			_ = json.NewEncoder(w).Encode(says)
-		case mockoidc.TokenEndpoint:
-			_ = r.ParseForm()
-			i.mu.Lock()
-			i.codes[r.Form.Get("code")]++
-			used := i.codes[r.Form.Get("code")]
-			i.mu.Unlock()
-			way := "client_secret_post"
-			if id, secret, ok := r.BasicAuth(); ok {
-				way = "client_secret_basic"
-				r.Form.Set("client_id", id)
-				r.Form.Set("client_secret", secret)
-			}
-			if used > 1 || i.takes != "" && way != i.takes || i.says != nil && !slices.Contains(i.says, way) {
-				w.Header().Set("Content-Type", "application/json")
-				w.WriteHeader(http.StatusUnauthorized)
-				_, _ = w.Write([]byte(`{"error":"invalid_client"}`))
-				return
-			}
-			next.ServeHTTP(w, r)
-		default:
-			next.ServeHTTP(w, r)
-		}
-	})
-}
-
-// issues starts the issuer for a gateway.
-func (i *issuer) issues(t *testing.T, s *admin.Server) *mockoidc.MockOIDC {
-	t.Helper()
-	i.codes = map[string]int{}
-	return organisation(t, s, i.serve)
-}
 
 // The way in which the secret is sent is the one that the server takes, as it says of itself, and no code is sent twice. Where it says
 // more than it takes, the next login uses the other way.
@@ -106,8 +50,8 @@ func TestSecrets(t *testing.T) {
 		t.Run(strings.Join(append(slices.Clone(one.methods), one.takes), " "), func(t *testing.T) {
 			t.Parallel()
 			s := startServer(t)
-			i := &issuer{says: one.methods, takes: one.takes}
-			m := i.issues(t, s)
+			i := &issuer.Secrets{Says: one.methods, Takes: one.takes}
+			m := organisation(t, s, i.Serve)
 			base := "http://" + s.Addr()
 			for n, want := range one.codes {
 				m.QueueUser(&mockoidc.MockUser{Subject: "1", Groups: []string{"ops"}})
@@ -121,9 +65,7 @@ func TestSecrets(t *testing.T) {
 					t.Errorf("login %d: %d, not %d: %s", n, code, want, body)
 				}
 			}
-			i.mu.Lock()
-			defer i.mu.Unlock()
-			for code, times := range i.codes {
+			for code, times := range i.Codes() {
 				if times != 1 {
 					t.Errorf("%s was sent %d times", code, times)
 				}
@@ -136,8 +78,8 @@ func TestSecrets(t *testing.T) {
 func TestTabs(t *testing.T) {
 	t.Parallel()
 	s := startServer(t)
-	i := &issuer{says: []string{"client_secret_post"}}
-	m := i.issues(t, s)
+	i := &issuer.Secrets{Says: []string{"client_secret_post"}}
+	m := organisation(t, s, i.Serve)
 	base := "http://" + s.Addr()
 	c := visitor(t, base, "")
 	begin := func() (back string) {
@@ -189,9 +131,7 @@ func TestTabs(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = again.Body.Close()
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	for code, times := range i.codes {
+	for code, times := range i.Codes() {
 		if times != 1 || again.StatusCode != http.StatusUnauthorized {
 			t.Errorf("%s was sent %d times; %d", code, times, again.StatusCode)
 		}

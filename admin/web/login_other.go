@@ -3,41 +3,53 @@ package web
 import (
 	"errors"
 	"net/http"
+	"strings"
 
 	"pmg/admin"
 	"pmg/admin/access"
-	"pmg/admin/oidc"
 	"pmg/internal/browser"
+	"pmg/internal/oidc"
 )
 
 // loginsPath is the path to which browsers send the cookies of logins that they have begun.
 const loginsPath = admin.PagesBase + "login/"
 
-// setBegun sets the cookie of a begun login, or removes it if it has no value. The browser comes back from
-// another site, so the cookie must be sent with requests from other sites.
-func (s *site) setBegun(w http.ResponseWriter, r *http.Request, c oidc.Cookie) {
-	age := int(oidc.LoginTime.Seconds())
-	if c.Value == "" {
-		age = -1
+// callbackPath is the path to which the OpenID provider redirects browsers.
+const callbackPath = loginsPath + "callback"
+
+// client returns the client for logins of operators, nil if the configuration has none.
+func (s *site) client() *oidc.Client {
+	c := &s.server.Gateway().Node.Config().Admin.OIDC
+	if !c.IsSet() {
+		return nil
 	}
-	http.SetCookie(w, &http.Cookie{
-		Name: c.Name, Value: c.Value, Path: loginsPath, MaxAge: age, HttpOnly: true,
-		Secure: s.server.Guard().Sessions.IsSecure(r), SameSite: http.SameSiteLaxMode,
-	})
+	return &oidc.Client{
+		Section: "admin.oidc", Issuer: c.Issuer, ID: c.ClientID, Secret: c.ClientSecret, Scopes: c.Scopes, Claim: c.Claim,
+		Redirect: strings.TrimSuffix(c.Address, "/") + callbackPath, ScopeOf: c.ScopeOf,
+	}
+}
+
+// errNoOIDC means that there is no OpenID provider for operators.
+var errNoOIDC = errors.New("the configuration has no admin.oidc")
+
+func (s *site) browser(r *http.Request) oidc.Browser {
+	return oidc.Browser{Request: r, IsSecure: s.server.Guard().Sessions.IsSecure(r), Path: loginsPath}
 }
 
 // beginOther sends a browser to the OpenID provider.
 func (s *site) beginOther(w http.ResponseWriter, r *http.Request) {
 	access.Named(r, "login")
-	to, cookie, err := s.provider.Begin(r.Context(), r.RemoteAddr, s.OwnPath(r.FormValue("next")))
+	c := s.client()
+	if c == nil {
+		s.refuseOther(w, r, http.StatusBadGateway, errNoOIDC)
+		return
+	}
+	to, cookie, err := s.logins.Begin(r.Context(), c, r.RemoteAddr, s.OwnPath(r.FormValue("next")))
 	if err != nil {
 		s.refuseOther(w, r, http.StatusBadGateway, err)
 		return
 	}
-	for _, name := range s.provider.Old(r) {
-		s.setBegun(w, r, oidc.Cookie{Name: name})
-	}
-	s.setBegun(w, r, cookie)
+	s.logins.SetBegun(s.browser(r), w.Header(), cookie)
 	http.Redirect(w, r, to, http.StatusSeeOther)
 }
 
@@ -47,11 +59,12 @@ func (s *site) endOther(w http.ResponseWriter, r *http.Request) {
 	access.Named(r, "login")
 	access.MarkAudited(r)
 	proof := s.server.Gateway().Node.Config().Admin.OIDC.Proof()
-	cookie := oidc.CookieOf(r)
-	if cookie.Name != "" {
-		s.setBegun(w, r, oidc.Cookie{Name: cookie.Name})
+	cookie, c := s.browser(r).Begun(w.Header()), s.client()
+	if c == nil {
+		s.refuseOther(w, r, http.StatusUnauthorized, errNoOIDC)
+		return
 	}
-	l, err := s.provider.End(r.Context(), r.RemoteAddr, cookie, r.URL.Query())
+	l, err := s.logins.End(r.Context(), c, r.RemoteAddr, cookie, r.URL.Query())
 	if err != nil {
 		s.refuseOther(w, r, http.StatusUnauthorized, err)
 		return

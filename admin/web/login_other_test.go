@@ -1,7 +1,6 @@
 package web
 
 import (
-	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -13,36 +12,19 @@ import (
 
 	"pmg/admin"
 	"pmg/config"
+	"pmg/internal/testkit/issuer"
 )
 
 // organisation starts a server of OpenID Connect, whose groups may log in at a gateway.
 func organisation(t *testing.T, s *admin.Server, before ...func(http.Handler) http.Handler) *mockoidc.MockOIDC {
 	t.Helper()
-	m, err := mockoidc.NewServer(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, one := range before {
-		if err := m.AddMiddleware(one); err != nil {
-			t.Fatal(err)
-		}
-	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := m.Start(l, nil); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := m.Shutdown(); err != nil {
-			t.Error(err)
-		}
-	})
+	m := issuer.Run(t, before...)
 	set(s, func(c *config.Config) {
 		c.Admin.OIDC = config.OIDC{
-			Issuer: m.Issuer(), ClientID: m.ClientID, ClientSecret: m.ClientSecret, Address: "http://" + s.Addr(),
-			Scopes: []string{"profile", "email", "groups"}, Claim: "groups", Look: []string{"sms", "all"}, Operate: []string{"ops"}, Administer: []string{"root"},
+			OIDCClient: config.OIDCClient{
+				Issuer: m.Issuer(), ClientID: m.ClientID, ClientSecret: m.ClientSecret, Scopes: []string{"profile", "email", "groups"}, Claim: "groups",
+			},
+			Address: "http://" + s.Addr(), Look: []string{"sms", "all"}, Operate: []string{"ops"}, Administer: []string{"root"},
 		}
 	})
 	return m

@@ -10,11 +10,11 @@ import (
 	"pmg/admin"
 	"pmg/admin/access"
 	"pmg/admin/manage"
-	"pmg/admin/oidc"
 	"pmg/cluster/report"
 	"pmg/config"
 	"pmg/internal/browser"
 	"pmg/internal/httpfault"
+	"pmg/internal/oidc"
 )
 
 //go:embed templates
@@ -31,7 +31,7 @@ type site struct {
 	routes    routes
 	explainer explainer
 	sheets    sheets
-	provider  *oidc.Provider
+	logins    *oidc.Logins
 	trying    sync.Mutex    // held while a configuration is tried on traffic
 	followers chan struct{} // one place for each stream of the pdu log
 }
@@ -57,12 +57,7 @@ func (t Tools) Handler(server *admin.Server) http.Handler {
 	}
 	s.lists.server, s.details.server = server, server
 	s.lists.edits, s.details.edits = t.Edit != nil, t.Edit != nil
-	s.provider = oidc.New(func() *config.OIDC {
-		if c := &server.Gateway().Node.Config().Admin.OIDC; c.IsSet() {
-			return c
-		}
-		return nil
-	}, time.Now)
+	s.logins = oidc.New(time.Now)
 	o := &office{s}
 	s.routes = routes{t, server, &s.explainer, o}
 	m := http.NewServeMux()
@@ -103,7 +98,7 @@ func (t Tools) Handler(server *admin.Server) http.Handler {
 	m.Handle("GET "+s.Base+"login", server.Limited(s.login))
 	m.Handle("POST "+s.Base+"login", server.Unlimited(s.begin))
 	m.Handle("GET "+s.Base+"login/other", server.Limited(s.beginOther))
-	m.Handle("GET "+oidc.Path, server.Limited(s.endOther))
+	m.Handle("GET "+callbackPath, server.Limited(s.endOther))
 	m.Handle("POST "+s.Base+"logout", server.Limited(s.logout))
 	missing := &page{browser.Page{Title: "Not found"}, func(*http.Request) any { return nil }}
 	m.Handle("GET "+s.Base, s.allow(access.Look, server.Limited(s.show(missing))))

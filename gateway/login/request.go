@@ -44,18 +44,17 @@ func (d *Logins) AskUser(
 // user delay neither the account's programs nor other users.
 func personName(account, user string) []byte { return []byte(account + "\x00" + user) }
 
-// StillUser returns the account and the user of a request in a session that AskUser has let in, nil if the account would not be
-// let in now, or has no such user.
-func (d *Logins) StillUser(
-	c *connector.Connector, remote netip.AddrPort, certificate tlsfiles.Identity, name, user string,
-) (*account.Account, *config.AccountUser) {
+// StillAccount returns the account of a request in a session that was let in, nil if the account would not be let in now.
+func (d *Logins) StillAccount(
+	c *connector.Connector, remote netip.AddrPort, certificate tlsfiles.Identity, name string,
+) *account.Account {
 	a, result := d.accounts.Load().Admit(account.Login{
 		SystemID: []byte(name), Connector: c.Name, Addr: remote.Addr(), Bind: protocols.Transmitter, Certificate: certificate,
 	}, account.Right)
-	if result != account.OK || a.User(user) == nil {
-		return nil, nil
+	if result != account.OK {
+		return nil
 	}
-	return a, a.User(user)
+	return a
 }
 
 // AskSecret decides whether a request shows the secret of a connector, which is not empty, and no account's password.
@@ -75,6 +74,15 @@ func (d *Logins) AskCode(
 ) bool {
 	name := string(personName(account, user)) + "\x00code"
 	return d.askProof(ctx, c, remote, name, proof{isRight, "a login was refused: the code of its second factor is wrong"})
+}
+
+// AskElsewhere decides whether somebody may log in to an account at its OpenID provider, as isRight reports. Failures count and
+// wait as failed logins do, under a name of their own.
+func (d *Logins) AskElsewhere(
+	ctx context.Context, c *connector.Connector, remote netip.AddrPort, account string, isRight func() bool,
+) bool {
+	name := string(personName(account, "")) + "\x00elsewhere"
+	return d.askProof(ctx, c, remote, name, proof{isRight, "a login at the OpenID provider of an account was refused"})
 }
 
 // AskReset runs do for a request for a new password of a user, when such a request has its turn. Each of them counts and waits as

@@ -190,7 +190,7 @@ func (a asked) call(c *ast.CallExpr, constants map[string]ast.Expr) {
 	if !ok {
 		return
 	}
-	place := map[string]int{"T": 0, "Say": 0, "NewProblem": 1, "page": 2, "wrong": 0}
+	place := map[string]int{"T": 0, "Say": 0, "NewProblem": 1, "page": 2, "leadOn": 0, "wrong": 0}
 	at, ok := place[f.Sel.Name]
 	if !ok || len(c.Args) <= at {
 		return

@@ -10,13 +10,17 @@ import (
 type login struct {
 	account, user string
 	proof         string // hash of the password, and secret of the second factor: a session ends when one of them changes
+
+	// Of a user of the account's OpenID provider, whose proof is that of the account's section: the id there, and the scope. ""
+	// for users with a password here.
+	subject, scope string
 }
 
 // proofOf returns the proof of a user's logins.
 func proofOf(u *config.AccountUser) string { return u.Password + "\x00" + u.TOTPSecret }
 
 // owner returns the name of the user among those of all accounts.
-func (l login) owner() string { return l.account + "\x00" + l.user }
+func (l login) owner() string { return l.account + "\x00" + l.user + "\x00" + l.subject }
 
 // Limits of a login.
 const (
@@ -30,23 +34,39 @@ type loginModel struct {
 	Next, Wrong   string
 	IsReset       bool // the user has chosen a new password by a link
 	CanReset      bool // a link can be sent
+	HasElsewhere  bool // an account has an OpenID provider
 }
 
-// showLogin shows the form.
-func (v *visit) showLogin() {
-	next := v.site.portal.pages.OwnPath(v.x.Request.URL.Query().Get("next"))
-	v.page(http.StatusOK, "login", "Log in", loginModel{Next: next, CanReset: resetPages{v}.isOn()})
+// A loginPage is the page by which users log in.
+type loginPage struct{ visit *visit }
+
+// model returns the model of the page.
+func (l loginPage) model(next string) loginModel {
+	v := l.visit
+	return loginModel{
+		Next: v.site.portal.pages.OwnPath(next), CanReset: resetPages{v}.isOn(), HasElsewhere: elsewhere{v}.isOn(),
+	}
+}
+
+// wrongLogin is the answer to a login that is refused, whatever is wrong with it.
+const wrongLogin = "Account, name or password is wrong, or there were too many attempts to log in."
+
+// show shows the form.
+func (l loginPage) show() {
+	v := l.visit
+	v.page(http.StatusOK, "login", "Log in", l.model(v.x.Request.URL.Query().Get("next")))
 }
 
 // logIn begins a session, or asks for a code. All errors get the same answer after the same time.
-func (v *visit) logIn() {
+func (l loginPage) logIn() {
+	v := l.visit
 	form, ok := v.form(mostLogin)
 	if !ok {
 		return
 	}
 	account, user, password := form.Get("account"), form.Get("name"), form.Get("password")
-	m := loginModel{Account: account, User: user, Next: v.site.portal.pages.OwnPath(form.Get("next"))}
-	m.CanReset = resetPages{v}.isOn()
+	m := l.model(form.Get("next"))
+	m.Account, m.User = account, user
 	if account == "" || user == "" || password == "" || max(len(account), len(user), len(password)) > mostField {
 		m.Wrong = v.T("Account, name and password are needed, of 255 characters at most.")
 		v.page(http.StatusBadRequest, "login", "Log in", m)
@@ -56,7 +76,7 @@ func (v *visit) logIn() {
 	_, u := v.x.User(account, user)
 	if !isRight || u == nil {
 		v.record("login", map[string]string{"account": account, "name": user}, "refused")
-		m.Wrong = v.T("Account, name or password is wrong, or there were too many attempts to log in.")
+		m.Wrong = v.T(wrongLogin)
 		v.page(http.StatusForbidden, "login", "Log in", m)
 		return
 	}
@@ -78,7 +98,8 @@ func (v *visit) begin(u *config.AccountUser) {
 }
 
 // logOut ends the session of the request.
-func (v *visit) logOut() {
+func (l loginPage) logOut() {
+	v := l.visit
 	v.site.sessions.End(v.x.Request)
 	v.site.sessions.SetCookie(v.x.Writer.Header(), v.x.Request, "")
 	v.redirect(Base + "login")

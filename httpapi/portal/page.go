@@ -19,28 +19,29 @@ type page struct {
 	browser.Page
 	scope scope
 	model func(*visit) (any, *own.Problem)
+	local bool // for users with a password here
 }
 
 // pages returns all pages.
 func pages() []page {
 	return []page{
-		{browser.Page{Title: "Overview"}, look, overviewOf},
-		{browser.Page{Name: "messages", Title: "Messages"}, look, messagesOf},
-		{browser.Page{Name: "messages/{id}", Title: "Message"}, look, messageOf},
-		{browser.Page{Name: "inbox", Title: "Inbox"}, send, inboxOf},
-		{browser.Page{Name: "send", Title: "Send"}, send, sendOf},
-		{browser.Page{Name: "mailing", Title: "Mailing", Group: "Send"}, send, mailingsOf},
-		{browser.Page{Name: "mailing/{id}", Title: "Mailing", Group: "Send"}, send, mailingOf},
-		{browser.Page{Name: "templates", Title: "Templates", Group: "Send"}, send, textsOf},
-		{browser.Page{Name: "opt-outs", Title: "Opt-outs"}, look, optOutsOf},
-		{browser.Page{Name: "statistics", Title: "Statistics"}, look, statisticsOf},
-		{browser.Page{Name: "balance", Title: "Balance"}, look, balanceOf},
-		{browser.Page{Name: "prices", Title: "Prices", Group: "Balance"}, look, pricesOf},
-		{browser.Page{Name: "webhooks", Title: "Webhooks"}, look, webhooksOf},
-		{browser.Page{Name: "keys", Title: "Keys"}, look, keysOf},
-		{browser.Page{Name: "users", Title: "Users"}, manage, usersOf},
-		{browser.Page{Name: "password", Title: "Password"}, look, passwordOf},
-		{browser.Page{Name: "second-factor", Title: "Second factor", Group: "Password"}, look, factorOf},
+		{browser.Page{Title: "Overview"}, look, overviewOf, false},
+		{browser.Page{Name: "messages", Title: "Messages"}, look, messagesOf, false},
+		{browser.Page{Name: "messages/{id}", Title: "Message"}, look, messageOf, false},
+		{browser.Page{Name: "inbox", Title: "Inbox"}, send, inboxOf, false},
+		{browser.Page{Name: "send", Title: "Send"}, send, sendOf, false},
+		{browser.Page{Name: "mailing", Title: "Mailing", Group: "Send"}, send, mailingsOf, false},
+		{browser.Page{Name: "mailing/{id}", Title: "Mailing", Group: "Send"}, send, mailingOf, false},
+		{browser.Page{Name: "templates", Title: "Templates", Group: "Send"}, send, textsOf, false},
+		{browser.Page{Name: "opt-outs", Title: "Opt-outs"}, look, optOutsOf, false},
+		{browser.Page{Name: "statistics", Title: "Statistics"}, look, statisticsOf, false},
+		{browser.Page{Name: "balance", Title: "Balance"}, look, balanceOf, false},
+		{browser.Page{Name: "prices", Title: "Prices", Group: "Balance"}, look, pricesOf, false},
+		{browser.Page{Name: "webhooks", Title: "Webhooks"}, look, webhooksOf, false},
+		{browser.Page{Name: "keys", Title: "Keys"}, look, keysOf, false},
+		{browser.Page{Name: "users", Title: "Users"}, manage, usersOf, false},
+		{browser.Page{Name: "password", Title: "Password"}, look, passwordOf, true},
+		{browser.Page{Name: "second-factor", Title: "Second factor", Group: "Password"}, look, factorOf, true},
 	}
 }
 
@@ -75,6 +76,14 @@ func (w *view) Fault(f fault) string { return f.text(w.visit) }
 // Zone returns the name of the zone of the account.
 func (w *view) Zone() string { return w.zone.String() }
 
+// shown returns a handler of the page.
+func (p *page) shown() func(*visit) {
+	if p.local {
+		return withPassword(p.show)
+	}
+	return p.show
+}
+
 // show answers with the page.
 func (p *page) show(v *visit) {
 	model, wrong := p.model(v)
@@ -91,7 +100,7 @@ func (v *visit) page(status int, name, title string, model any) {
 	this := browser.Page{Title: v.T(title)}
 	if v.who.account != "" {
 		for _, p := range pages() {
-			if v.scope < p.scope {
+			if v.scope < p.scope || p.local && v.who.subject != "" {
 				continue
 			}
 			if p.Title = v.T(p.Title); p.Group != "" {

@@ -150,10 +150,11 @@ func (s resetPages) ask() {
 func (s resetPages) send(account, name string) {
 	v := s.visit
 	p := v.site.portal
-	_, u, _ := v.x.StillUser(account, name)
-	if u == nil || u.Mail == "" || !v.isStored(account) {
+	a, _ := v.x.StillAccount(account)
+	if a == nil || a.User(name) == nil || a.User(name).Mail == "" || !v.isStored(account) {
 		return
 	}
+	u := a.User(name)
 	l := link{login: login{account: account, user: u.Name, proof: proofOf(u)}, mail: u.Mail}
 	text := ""
 	if p.links.asked.take(l.owner()) {

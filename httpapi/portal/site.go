@@ -13,6 +13,7 @@ import (
 	"pmg/connector/account"
 	"pmg/httpapi/server"
 	"pmg/internal/browser"
+	"pmg/internal/oidc"
 	"pmg/internal/texts"
 	"pmg/internal/turns"
 	"pmg/protocols/httpsms"
@@ -45,6 +46,7 @@ type Portal struct {
 	mailings mailings
 	reader   own.Reader // reads messages
 	texts    *texts.Catalogue
+	logins   *oidc.Logins
 }
 
 // New returns the pages of a gateway.
@@ -57,6 +59,7 @@ func New(rooms Rooms) *Portal {
 		calls:    newChanges(mostChanges),
 		mailings: mailings{of: map[string]*mailing{}},
 		codes:    codes{now: time.Now, of: map[string]*factor{}},
+		logins:   oidc.New(time.Now),
 		links:    links{asked: newChanges(mostLinks), now: time.Now, of: map[string]link{}},
 		texts:    texts.Shipped(),
 	}
@@ -84,7 +87,7 @@ func (p *Portal) Site(l *server.Listener) *Site {
 		Owner: func(h firstStep) string { return h.owner() },
 	})
 	for _, one := range pages() {
-		s.mux.HandleFunc("GET "+Base+one.Pattern(), s.allowed(one.scope, one.show))
+		s.mux.HandleFunc("GET "+Base+one.Pattern(), s.allowed(one.scope, one.shown()))
 	}
 	s.mux.HandleFunc("GET "+Base, s.allowed(look, (*visit).missing))
 	s.mux.HandleFunc("GET "+Base+"statistics.csv", s.allowed(look, (*visit).statisticsFile))
@@ -99,17 +102,19 @@ func (p *Portal) Site(l *server.Listener) *Site {
 	s.mux.HandleFunc("POST "+Base+"templates", s.allowed(manage, func(v *visit) { textsPage{v}.change() }))
 	s.mux.HandleFunc("POST "+Base+"keys", s.allowed(manage, func(v *visit) { keysPage{v}.change() }))
 	s.mux.HandleFunc("POST "+Base+"users", s.allowed(manage, (*visit).changeUsers))
-	s.mux.HandleFunc("POST "+passwordPath, s.allowed(look, (*visit).changePassword))
-	s.mux.HandleFunc("POST "+factorPath, s.allowed(look, func(v *visit) { factorPage{v}.change() }))
+	s.mux.HandleFunc("POST "+passwordPath, s.allowed(look, withPassword((*visit).changePassword)))
+	s.mux.HandleFunc("POST "+factorPath, s.allowed(look, withPassword(func(v *visit) { factorPage{v}.change() })))
 	s.mux.HandleFunc("GET "+Base+"code", s.open(func(v *visit) { secondStep{v}.show() }))
 	s.mux.HandleFunc("POST "+Base+"code", s.open(func(v *visit) { secondStep{v}.give() }))
 	s.mux.HandleFunc("GET "+Base+"forgot", s.withLinks(resetPages.showForgot))
 	s.mux.HandleFunc("POST "+Base+"forgot", s.withLinks(resetPages.ask))
 	s.mux.HandleFunc("GET "+resetPath, s.withLinks(resetPages.showReset))
 	s.mux.HandleFunc("POST "+resetPath, s.withLinks(resetPages.set))
-	s.mux.HandleFunc("GET "+Base+"login", s.open((*visit).showLogin))
-	s.mux.HandleFunc("POST "+Base+"login", s.open((*visit).logIn))
-	s.mux.HandleFunc("POST "+Base+"logout", s.open((*visit).logOut))
+	s.mux.HandleFunc("GET "+Base+"login", s.open(func(v *visit) { loginPage{v}.show() }))
+	s.mux.HandleFunc("POST "+Base+"login", s.open(func(v *visit) { loginPage{v}.logIn() }))
+	s.mux.HandleFunc("POST "+elsewherePath, s.open(func(v *visit) { elsewhere{v}.begin() }))
+	s.mux.HandleFunc("GET "+elsewherePath+"/{account}", s.open(func(v *visit) { elsewhere{v}.end() }))
+	s.mux.HandleFunc("POST "+Base+"logout", s.open(func(v *visit) { loginPage{v}.logOut() }))
 	s.mux.HandleFunc("POST "+Base+"language", s.open(func(v *visit) { languages{v}.choose() }))
 	s.mux.HandleFunc("GET "+logoPath, s.open(func(v *visit) { brand{v}.logo() }))
 	s.mux.HandleFunc("GET "+stylePath, s.open(func(v *visit) { brand{v}.style() }))
@@ -206,8 +211,9 @@ func (v *visit) enter() bool {
 	var a *account.Account
 	var u *config.AccountUser
 	who, ok := v.site.sessions.Find(v.x.Request, func(l login) bool {
-		a, u = v.x.User(l.account, l.user)
-		return u != nil && proofOf(u) == l.proof
+		a = v.x.AccountOf(l.account)
+		u = l.userOf(a)
+		return u != nil
 	})
 	if !ok || !v.x.Enter(a) {
 		return false
@@ -216,7 +222,7 @@ func (v *visit) enter() bool {
 	switch {
 	case u.PasswordOnce:
 		v.first = passwordPath
-	case a.Config().Logins.SecondFactor && u.TOTPSecret == "":
+	case a.Config().Logins.SecondFactor && u.TOTPSecret == "" && who.subject == "":
 		v.first = factorPath
 	}
 	return true
@@ -225,8 +231,9 @@ func (v *visit) enter() bool {
 // mayStill returns a function that reports whether the user still has a scope.
 func (v *visit) mayStill(needed scope) func() bool {
 	return func() bool {
-		_, u, _ := v.x.StillUser(v.who.account, v.who.user)
-		return u != nil && proofOf(u) == v.who.proof && scopes[u.Scope] >= needed
+		a, _ := v.x.StillAccount(v.who.account)
+		u := v.who.userOf(a)
+		return u != nil && scopes[u.Scope] >= needed
 	}
 }
 

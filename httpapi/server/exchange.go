@@ -135,25 +135,46 @@ func (x *Exchange) ResetUser(account, user string, do func()) {
 	x.rooms.Logins.AskReset(ctx, x.Connector, x.Conn.Remote, account, user, do)
 }
 
+// LogInElsewhere reports whether somebody may log in to an account at its OpenID provider, as isRight reports. Failures wait as
+// failed logins.
+func (x *Exchange) LogInElsewhere(account string, isRight func() bool) bool {
+	ctx, end := x.whileThere()
+	defer end()
+	return x.rooms.Logins.AskElsewhere(ctx, x.Connector, x.Conn.Remote, account, isRight)
+}
+
 // User returns the account and the user of a name, if the account may still submit; nil if it may not.
 func (x *Exchange) User(name, user string) (*account.Account, *config.AccountUser) {
-	a, u, trusted := x.StillUser(name, user)
+	a := x.AccountOf(name)
+	if a == nil || a.User(user) == nil {
+		return nil, nil
+	}
+	return a, a.User(user)
+}
+
+// AccountOf returns the account of a name, nil if it may not submit.
+func (x *Exchange) AccountOf(name string) *account.Account {
+	a, trusted := x.StillAccount(name)
 	if !trusted {
 		x.CloseBehind()
 	}
-	return a, u
+	return a
 }
 
-// StillUser is User for work that outlasts its request. trusted is false if the certificate of the client is not accepted now.
-func (x *Exchange) StillUser(name, user string) (a *account.Account, u *config.AccountUser, trusted bool) {
+// StillAccount is AccountOf for work that outlasts its request. trusted is false if the certificate of the client is not
+// accepted now.
+func (x *Exchange) StillAccount(name string) (a *account.Account, trusted bool) {
 	certificate, ok := x.Certificate()
 	if ok {
-		a, u = x.rooms.Logins.StillUser(x.Connector, x.Conn.Remote, certificate, name, user)
+		a = x.rooms.Logins.StillAccount(x.Connector, x.Conn.Remote, certificate, name)
 	}
-	return a, u, ok
+	return a, ok
 }
 
-// Enter assigns the request to an account that User has returned. It reports false if a plugin refuses the account.
+// LogsInElsewhere reports whether an account has an OpenID provider.
+func (x *Exchange) LogsInElsewhere() bool { return x.rooms.Logins.Accounts().LogsInElsewhere() }
+
+// Enter assigns the request to an account that User or AccountOf has returned. It reports false if a plugin refuses the account.
 func (x *Exchange) Enter(a *account.Account) bool { return x.enter(a, sms.OK) }
 
 // enter records the account of the request. It reports false if the request is refused. Plugins are asked at

@@ -51,9 +51,12 @@ type Logins interface {
 		ctx context.Context, c *connector.Connector, remote netip.AddrPort, account, user string, isRight func() bool,
 	) bool
 	AskReset(ctx context.Context, c *connector.Connector, remote netip.AddrPort, account, user string, do func())
-	StillUser(
-		c *connector.Connector, remote netip.AddrPort, certificate tlsfiles.Identity, account, user string,
-	) (*account.Account, *config.AccountUser)
+	AskElsewhere(
+		ctx context.Context, c *connector.Connector, remote netip.AddrPort, account string, isRight func() bool,
+	) bool
+	StillAccount(
+		c *connector.Connector, remote netip.AddrPort, certificate tlsfiles.Identity, name string,
+	) *account.Account
 	Allows(ctx context.Context, c *connector.Connector, remote netip.AddrPort, account string) bool
 }
 

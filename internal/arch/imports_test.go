@@ -55,6 +55,7 @@ func table() []row {
 		{"internal/testkit/templates", ""},
 		{"internal/testkit/traces", ""},
 		{"internal/testkit/smtptest", ""},
+		{"internal/testkit/issuer", ""},
 		{"internal/testkit/natstest", "internal/testkit/testutil"},
 		{"internal/testkit/chrome", ""},
 		{"internal/nearest", ""},
@@ -104,6 +105,7 @@ func table() []row {
 
 		// Decisions that need no session.
 		{"internal/httpcall", "protocols/httpsms sms"},
+		{"internal/oidc", "internal/httpcall internal/turns"},
 		{"events/telemetry", "internal/httpcall protocols/httpsms"},
 		{"httpapi/conns", ""},
 		{"plugin", "internal/turns sms"},
@@ -169,16 +171,15 @@ func table() []row {
 		{"httpapi/reference", "internal/browser protocols/httpsms/own"},
 		{"httpapi/v1", "config connector connector/account connector/streams connector/worker gateway/node gateway/operate gateway/request httpapi/body httpapi/reference httpapi/server httpapi/webhook internal/browser internal/httpcall internal/tlsfiles internal/token protocols protocols/httpsms protocols/httpsms/own sms"},
 		{"httpapi/compat", "config connector gateway/node gateway/request httpapi/body httpapi/server httpapi/webhook internal/httpcall protocols/httpsms protocols/httpsms/jasmin protocols/httpsms/kannel sms"},
-		{"httpapi/portal", "config config/managed config/managed/editor connector connector/account events/stats gateway/credit gateway/inbox gateway/mail gateway/node gateway/operate gateway/request gateway/webhooks httpapi/server internal/browser internal/httpcall internal/sheet internal/texts internal/timetext internal/token internal/turns protocols/httpsms protocols/httpsms/own sms sms/number sms/numbers sms/prices store"},
+		{"httpapi/portal", "config config/managed config/managed/editor connector connector/account events/stats gateway/credit gateway/inbox gateway/mail gateway/node gateway/operate gateway/request gateway/webhooks httpapi/server internal/browser internal/httpcall internal/oidc internal/sheet internal/texts internal/timetext internal/token internal/turns protocols/httpsms protocols/httpsms/own sms sms/number sms/numbers sms/prices store"},
 		{"httpapi", "config connector gateway gateway/mail httpapi/body httpapi/compat httpapi/httpsmsc httpapi/portal httpapi/server httpapi/v1 httpapi/webhook internal/httpfault internal/sock protocols/httpsms sandbox"},
 		{"admin/access", "config connector/account gateway/node internal/browser internal/passhash internal/token internal/turns"},
 		{"admin/history", "connector"},
 		{"admin/problems", "internal/figuretext sms"},
 		{"admin", "admin/access admin/history admin/problems cluster/report config connector connector/streams events/statement events/stats gateway gateway/credit gateway/hooks gateway/lists gateway/mail gateway/operate gateway/privacy gateway/receipts gateway/request gateway/webhooks internal/figuretext internal/handshakes internal/httpfault internal/logfile internal/smstext internal/sock internal/timetext internal/tlsfiles internal/turns pdulog pdulog/story plugin protocols sms sms/number sms/numbers sms/rewrite stages/flow store"},
 		{"admin/manage", "admin admin/access config config/document config/managed config/managed/editor"},
-		{"admin/oidc", "config internal/httpcall internal/turns"},
 		{"admin/web/form", "config config/document config/managed config/managed/editor protocols"},
-		{"admin/web", "admin admin/access admin/history admin/manage admin/oidc admin/web/form cluster/report config config/document config/managed config/managed/editor connector events/statement events/stats gateway/operate gateway/privacy gateway/webhooks internal/browser internal/figuretext internal/httpfault internal/sheet internal/textfile pdulog protocols sms sms/prices"},
+		{"admin/web", "admin admin/access admin/history admin/manage admin/web/form cluster/report config config/document config/managed config/managed/editor connector events/statement events/stats gateway/operate gateway/privacy gateway/webhooks internal/browser internal/figuretext internal/httpfault internal/oidc internal/sheet internal/textfile pdulog protocols sms sms/prices"},
 
 		// Wiring: the only place of the product that makes drivers.
 		{"docs", ""},

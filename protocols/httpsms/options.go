@@ -27,7 +27,7 @@ type ConnectorOptions struct {
 
 	Portal bool `yaml:"portal" default:"false" only:"in" live:"yes" doc:"Whether it serves pages for customers below /portal/, to the users of accounts that may log in on it (docs/portal.md)."`
 
-	PortalURL   string           `yaml:"portal_url" only:"in" live:"yes" doc:"The address at which browsers find the pages, such as https://sms.example.net. Links for new passwords in mails begin with it; without it none are sent."`
+	PortalURL   string           `yaml:"portal_url" only:"in" live:"yes" doc:"The address at which browsers find the pages, such as https://sms.example.net. Links for new passwords in mails begin with it, and servers of OpenID Connect lead back to it; without it there are neither."`
 	Brand       Brand            `yaml:"brand" only:"in" live:"yes" doc:"Name, picture and colour of the pages for customers, such as {name: Example SMS, logo: logo.svg, colour: \"#0a5\"} (docs/portal.md)."`
 	PortalTexts string           `yaml:"portal_texts" only:"in" live:"yes" doc:"A directory with texts of the pages for customers: files such as fr.json and de.json, which add languages and change texts (docs/portal.md). A reload reads them again."`
 	texts       *texts.Catalogue // read from PortalTexts; nil: those that come with the program

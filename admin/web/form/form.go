@@ -346,10 +346,10 @@ func (f *Form) Place(problems document.Problems) (others document.Problems) {
 	return others
 }
 
-// Template returns the options of an object that another one may have, too: all but the name, secrets, keys and users.
+// Template returns the options of an object that another one may have, too: all but the name, secrets, keys, and who logs in.
 func Template(o editor.Options) editor.Options {
 	of := maps.Clone(o)
-	for _, key := range append([]string{"system_id", "keys", "users"}, config.Secrets()...) {
+	for _, key := range append([]string{"system_id", "keys", "users", "oidc"}, config.Secrets()...) {
 		delete(of, key)
 	}
 	return of

@@ -78,9 +78,10 @@ func jsonOf(n ast.Node) any {
 
 // Mask hides the secrets of options.
 func (o Options) Mask() Options {
-	for _, key := range config.Secrets() {
-		if text, ok := o[key].(string); ok && text != "" {
-			o[key] = Masked
+	for _, path := range config.Secrets() {
+		in, key := o.at(path)
+		if text, ok := in[key].(string); ok && text != "" {
+			in[key] = Masked
 		}
 	}
 	o.eachUser(func(u map[string]any) {
@@ -146,7 +147,16 @@ func (o Options) Merging(kind, name string) func(was []byte) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		return before.Merged(o).storedAs(kind, name, before), nil
+		next := before.Merged(o)
+		for _, path := range config.Secrets() { // a secret of a section that is null would be kept as one that is not given
+			patch, key := o.at(path)
+			if given, isGiven := patch[key]; isGiven && given == nil {
+				if in, _ := next.at(path); in != nil {
+					in[key] = nil
+				}
+			}
+		}
+		return next.storedAs(kind, name, before), nil
 	}
 }
 
@@ -256,7 +266,8 @@ func losses(before, after Options) (notes []string) {
 		{"allow", "allow goes: its messages may go to any number"},
 		{"senders", "senders goes: it may use any sender"},
 		{"keys", "keys go: who uses them is refused"},
-		{"users", "users go: nobody can log in to its pages"},
+		{"users", "users go: nobody can log in to its pages with a password"},
+		{"oidc", "oidc goes: nobody can log in to its pages at its server"},
 		{"webhook", "webhook goes: its events wait for nobody"},
 	} {
 		if before[one.option] != nil && after[one.option] == nil {
@@ -278,21 +289,42 @@ func (o Options) list(key string) []any {
 	return all
 }
 
+// at returns the options that have an option at a path, such as oidc.client_secret, and its key there. They are nil if there is
+// no such section.
+func (o Options) at(path string) (in Options, key string) {
+	section, key, nested := strings.Cut(path, ".")
+	if !nested {
+		return o, path
+	}
+	in, _ = o[section].(map[string]any)
+	return in, key
+}
+
+// keepSecrets keeps the secrets of earlier options. Those of a section go with it.
 func (o Options) keepSecrets(before Options) {
-	for _, key := range config.Secrets() {
-		given, isGiven := o[key]
+	for _, path := range config.Secrets() {
+		if section, _, nested := strings.Cut(path, "."); nested {
+			was, _ := o[section].(map[string]any)
+			if was == nil {
+				continue
+			}
+			o[section] = maps.Clone(was)
+		}
+		in, key := o.at(path)
+		earlier, _ := before.at(path)
+		given, isGiven := in[key]
 		text, _ := given.(string)
-		kept, _ := before[key].(string)
+		kept, _ := earlier[key].(string)
 		switch {
 		case !isGiven || text == Masked:
-			delete(o, key)
+			delete(in, key)
 			if kept != "" {
-				o[key] = kept
+				in[key] = kept
 			}
 		case given == nil:
-			delete(o, key)
+			delete(in, key)
 		case slices.Contains(passwords, key):
-			o[key] = hashed(text, kept)
+			in[key] = hashed(text, kept)
 		}
 	}
 }

@@ -78,6 +78,40 @@ func TestReplacing(t *testing.T) {
 	}
 }
 
+// The secret of a server for logins is shown masked, stays while its section stays, and goes with it, or as null.
+func TestSecretOfSection(t *testing.T) {
+	t.Parallel()
+	was := []byte("system_id: acme\npassword: x\noidc: {issuer: \"https://login.example.net\", client_id: pmg, client_secret: SECRET, look: [a]}\n")
+	for text, want := range map[string]any{
+		`{"oidc": {"issuer": "https://login.example.net", "client_id": "pmg", "look": ["b"]}}`: "SECRET",
+		`{"oidc": {"client_id": "pmg", "client_secret": "***"}}`:                               "SECRET",
+		`{"oidc": {"client_id": "pmg", "client_secret": "OTHER"}}`:                             "OTHER",
+		`{"oidc": {"client_id": "pmg", "client_secret": null}}`:                                nil,
+		`{"oidc": null}`: nil,
+	} {
+		o, err := ParseOptions(strings.NewReader(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, change := range []func([]byte) ([]byte, error){o.Replacing(managed.Accounts, "acme"), o.Merging(managed.Accounts, "acme")} {
+			after, err := change(was)
+			if err != nil {
+				t.Fatal(err)
+			}
+			now, err := ReadOptions(after)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if in, key := now.at("oidc.client_secret"); in[key] != want {
+				t.Errorf("%s: %s", text, after)
+			}
+			if shown := fmt.Sprint(now.Mask()); strings.Contains(shown, "SECRET") || strings.Contains(shown, "OTHER") {
+				t.Error(shown)
+			}
+		}
+	}
+}
+
 // The second factor of a user is shown masked, and stays with its user unless it is null; recovery codes go with it.
 func TestSecondFactors(t *testing.T) {
 	t.Parallel()

@@ -4,12 +4,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"pmg/config"
 )
 
 // scopeOf returns the highest scope of the groups of a token. The error is the reason why the token has no scope.
-func scopeOf(c *config.OIDC, claims map[string]any) (string, error) {
+func scopeOf(c *Client, claims map[string]any) (string, error) {
 	claim, ok := find(claims, c.Claim)
 	if !ok {
 		if elsewhere, _ := claims["_claim_names"].(map[string]any); elsewhere[c.Claim] != nil || claims["hasgroups"] != nil {
@@ -19,8 +17,11 @@ func scopeOf(c *config.OIDC, claims map[string]any) (string, error) {
 			)
 		}
 		return "", fmt.Errorf(
-			"%w: the token of the server has no claim %s (admin.oidc.claim): let it contain your groups", ErrNoRole, c.Claim,
+			"%w: the token of the server has no claim %s (%s.claim): let it contain your groups", ErrNoRole, c.Claim, c.Section,
 		)
+	}
+	if c.Claim == emailClaim && !isTrue(claims["email_verified"]) {
+		return "", fmt.Errorf("%w: the server has not verified your address (email_verified)", ErrNoRole)
 	}
 	groups := valuesOf(claim)
 	if len(groups) == 0 {
@@ -28,10 +29,16 @@ func scopeOf(c *config.OIDC, claims map[string]any) (string, error) {
 	}
 	scope := c.ScopeOf(groups)
 	if scope == "" {
-		return "", fmt.Errorf("%w: none of your groups has a role in admin.oidc", ErrNoRole)
+		return "", fmt.Errorf("%w: none of your groups has a role in %s", ErrNoRole, c.Section)
 	}
 	return scope, nil
 }
+
+// emailClaim is a claim that users may have chosen for themselves, unless the provider has verified it.
+const emailClaim = "email"
+
+// isTrue reports whether a claim is true. Some providers write it as a text.
+func isTrue(claim any) bool { return claim == true || claim == "true" }
 
 // find returns the claim at a path, such as realm_access.roles. A name may contain dots, as an address or a
 // client's name does, so that several parts of the path may be one name.

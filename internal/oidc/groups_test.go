@@ -2,11 +2,18 @@ package oidc
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
-
-	"pmg/config"
 )
+
+// opsOperate gives the group ops a scope.
+func opsOperate(groups []string) string {
+	if slices.Contains(groups, "ops") {
+		return "operate"
+	}
+	return ""
+}
 
 // Groups are read where the option says, also within other claims. A token without them is said to be that.
 func TestScopeOf(t *testing.T) {
@@ -37,13 +44,17 @@ func TestScopeOf(t *testing.T) {
 		{"groups", object{"groups": list()}, "has no groups"},
 		{"groups", object{"groups": ""}, "has no groups"},
 		{"groups", object{"groups": object{"ops": true}}, "has no groups"},
+		{"email", object{"email": "ops", "email_verified": true}, ""},
+		{"email", object{"email": "ops", "email_verified": "true"}, ""},
+		{"email", object{"email": "ops", "email_verified": false}, "not verified"},
+		{"email", object{"email": "ops"}, "not verified"},
 		{"groups", object{"_claim_names": object{"groups": "src1"}}, "too many for the server"},
 		{"groups", object{"hasgroups": true}, "too many for the server"},
 		{"roles", object{"_claim_names": object{"groups": "src1"}}, "has no claim roles"},
 	} {
-		scope, err := scopeOf(&config.OIDC{Claim: one.claim, Operate: []string{"ops"}}, one.claims)
+		scope, err := scopeOf(&Client{Claim: one.claim, ScopeOf: opsOperate}, one.claims)
 		switch {
-		case one.why == "" && (err != nil || scope != config.OperateScope),
+		case one.why == "" && (err != nil || scope != "operate"),
 			one.why != "" && (!errors.Is(err, ErrNoRole) || !strings.Contains(err.Error(), one.why)):
 			t.Errorf("%s of %v: %q %v", one.claim, one.claims, scope, err)
 		}
