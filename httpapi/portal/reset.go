@@ -258,5 +258,7 @@ func (s resetPages) set() {
 		s.answer(http.StatusServiceUnavailable, m)
 		return
 	}
-	v.page(http.StatusOK, "login", "Log in", loginModel{Account: l.account, User: l.user, Next: Base, IsReset: true})
+	next := loginPage{v}.model(Base)
+	next.Account, next.User, next.IsReset = l.account, l.user, true
+	v.page(http.StatusOK, "login", "Log in", next)
 }
