@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"mime/multipart"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +16,7 @@ import (
 	"pmg/connector"
 	"pmg/gateway/request"
 	"pmg/protocols/httpsms/own"
+	"pmg/sms/numbers"
 )
 
 // mail uploads a file of recipients with a text.
@@ -114,6 +117,43 @@ func TestMailing(t *testing.T) {
 	if !r.records.has("portal/mailing/send map[mailing:"+strings.TrimPrefix(page, "mailing/")+"]: ok\n") || strings.Contains(strings.Join(r.records.lines, "\n"), "4670") {
 		t.Errorf("%q", r.records.lines)
 	}
+}
+
+// Recipients who have opted out, and those who are blocked, are left out of a mailing and named, also those who opt out while it is
+// sent. The others get it. With the same file it is the same mailing.
+func TestMailingLeavesOut(t *testing.T) {
+	t.Parallel()
+	dir, lists := t.TempDir(), ""
+	for name, options := range map[string]string{"outs": ", opt_out_from: operator", "blocked": ""} {
+		file := filepath.Join(dir, name)
+		if err := os.WriteFile(file, []byte(map[string]string{"outs": "46700000002\n", "blocked": "46700000003\n"}[name]), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		lists += fmt.Sprintf("{name: %s, file: %s%s}, ", name, file, options)
+	}
+	r := newRig(t, accounts(", block: [outs, blocked]"), "", "", "lists: ["+lists+"]")
+	b := r.user("shop", config.SendScope)
+	const file = "to\n+46700000001\n+46700000002\n+46700000003\n+46700000004\n"
+	page := strings.TrimPrefix(b.mail(file, "hello").header.Get("Location"), Base)
+	b.until(page, "Send to 2 recipients")
+	b.has(page, "<dt>left out</dt><dd>2</dd>", "<dt>faults</dt><dd>0</dd>", "Line 3: The recipient has opted out", "Line 4: ")
+	if _, err := r.Gateway.Lists.Change("outs", true, numbers.Origin{Source: numbers.API, Who: "token crm"}, "46700000004"); err != nil {
+		t.Fatal(err)
+	}
+	b.post(page, "send", "1")
+	b.until(page, "<dd>ended</dd>")
+	r.SMSC.Accept("s1")
+	b.has(page, "<dt>accepted</dt><dd>1</dd>", "<dt>refused</dt><dd>0</dd>", "<dt>left out</dt><dd>3</dd>")
+	if again := b.mail(file, "hello"); again.header.Get("Location") != Base+page || !r.SMSC.Idle() {
+		t.Errorf("%+v", again)
+	}
+	none := strings.TrimPrefix(b.mail("to\n+46700000002\n", "hello").header.Get("Location"), Base)
+	b.until(none, "<dd>checked</dd>")
+	if w := b.get(none); strings.Contains(w.body, `name="send"`) {
+		t.Errorf("%+v", w)
+	}
+	b.post(none, "send", "1")
+	b.until(none, "<dd>checked</dd>")
 }
 
 // A mailing that was stopped sends nothing more, also if it was stopped before its first row; and one ends as soon as its user may not
@@ -273,7 +313,7 @@ func TestMailingWaits(t *testing.T) {
 			}
 		}}
 		m.send(&mailingPost{messages: f, reader: &own.Reader{}, ctx: ctx, now: func() time.Time { return now }, may: func() bool { return true }})
-		if p := m.shown(); p.State != c.state || f.n != c.asked || (p.Refused == 1) != (c.state == ended) {
+		if p := m.shown(); p.State != c.state || f.n != c.asked || (p.Refused+p.LeftOut == 1) != (c.state == ended) || (p.LeftOut == 1) != (c.problem == "opted-out") {
 			t.Errorf("%+v: asked %d times, %+v", c, f.n, p)
 		}
 		stop()

@@ -67,11 +67,13 @@ type progress struct {
 	Done     int // rows that were looked at in this state
 	Accepted int
 	Refused  int
+	LeftOut  int // rows whose recipients get no messages, as they have opted out; the others are sent
 	Parts    int
 	Price    sms.Money
 	Currency string
 	Samples  []sending
-	Faults   []fault // the first ones
+	Faults   []fault // of refused rows, the first ones
+	Left     []fault // of rows that are left out, the first ones
 }
 
 // A fault is what is wrong with a row of the file.
@@ -118,7 +120,7 @@ func (m *mailing) shown() progress {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	p := m.progress
-	p.Samples, p.Faults = slices.Clone(p.Samples), slices.Clone(p.Faults)
+	p.Samples, p.Faults, p.Left = slices.Clone(p.Samples), slices.Clone(p.Faults), slices.Clone(p.Left)
 	return p
 }
 
@@ -138,14 +140,26 @@ func (m *mailing) became(line int, p *own.Problem) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.Done++
-	if p == nil {
+	switch {
+	case p == nil:
 		m.Accepted++
-		return
+	case getsNone(p):
+		m.LeftOut++
+		m.Left = appendFault(m.Left, fault{line, p})
+	default:
+		m.Refused++
+		m.Faults = appendFault(m.Faults, fault{line, p})
 	}
-	m.Refused++
-	if len(m.Faults) < mostFaults {
-		m.Faults = append(m.Faults, fault{line, p})
+}
+
+// getsNone reports whether a problem is that the recipient gets no messages.
+func getsNone(p *own.Problem) bool { return p.Is("opted-out") || p.Is("blocked") }
+
+func appendFault(all []fault, f fault) []fault {
+	if len(all) < mostFaults {
+		all = append(all, f)
 	}
+	return all
 }
 
 // add adds a mailing, or returns the one that is the same, unless that was stopped, or has ended without all rows. ok is false if
@@ -259,11 +273,11 @@ func (m *mailing) end() {
 	m.stop()
 }
 
-// maySend reports whether no row has a fault.
+// maySend reports whether no row has a fault, and one is left to be sent.
 func (m *mailing) maySend() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.Refused == 0
+	return m.Refused == 0 && m.Accepted > 0
 }
 
 // goesOn reports whether the mailing goes on with its next row. It stops one whose user may not send any more.
@@ -314,7 +328,7 @@ func (m *mailing) check(by *mailingPost) {
 // send sends the messages. A row that was sent before, with the same key, is not sent again.
 func (m *mailing) send(by *mailingPost) {
 	m.mu.Lock()
-	m.Done, m.Accepted, m.Refused, m.Faults = 0, 0, 0, nil
+	m.Done, m.Accepted, m.Refused, m.LeftOut, m.Faults, m.Left = 0, 0, 0, 0, nil, nil
 	m.mu.Unlock()
 	if m.each(beingSent, by, func(i int, read *own.Message, body []byte) (request.Result, *own.Problem) {
 		return by.messages.SubmitFrom(by.ctx, by.from, read, fmt.Sprintf("m%s-%d", m.ID, i), body)

@@ -137,6 +137,9 @@ func NewProblem(name, detail string) *Problem {
 	return NewProblem("internal", name+": "+detail)
 }
 
+// Is reports whether the problem is of a kind.
+func (p *Problem) Is(name string) bool { return p.Type == "/problems/"+name }
+
 // Refused returns the problem of a message that a step of intake has refused with a code. why is the reason
 // of a plugin, or the problem of the recipient.
 func Refused(step string, code sms.Code, why string) *Problem {
