@@ -19,7 +19,8 @@ import (
 // Limits of keys, and of changes of keys: all accounts share the history of the managed files.
 const (
 	mostKeys    = 50
-	mostChanges = 20 // changes of an account in a period
+	mostChanges = 20 // changes of an account in a period, by its users with manage
+	mostOwn     = 10 // changes of each other user, of the own password, address and second factor
 	period      = time.Hour
 	mostChanged = 10_000 // accounts whose changes are remembered
 )
@@ -125,7 +126,11 @@ var errTooMany = errors.New("too many changes")
 
 // edit changes a key or a user of the account; name is its name.
 func (v *visit) edit(act, name string, change func([]byte) ([]byte, error)) (err error) {
-	if !v.site.portal.changes.take(v.who.account) {
+	counted, by := &v.site.portal.changes, v.who.account
+	if v.scope < manage { // such a user changes what is the own alone, and takes no place of those who manage
+		counted, by = &v.site.portal.own, v.who.owner()
+	}
+	if !counted.take(by) {
 		err = errTooMany
 	} else {
 		_, err = v.rooms().Edit(v.x.Request.Context(), editor.Request{

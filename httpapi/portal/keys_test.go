@@ -111,7 +111,14 @@ func TestKeysRefused(t *testing.T) {
 	if err := os.WriteFile(file, good, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	last := 0
+	looker, last := r.user("acme", config.LookScope), 0
+	for i := range mostOwn + 1 { // its changes are none of the account's
+		last = looker.post("password", "current", password, "mail", fmt.Sprintf("a%d@example.net", i)).code
+	}
+	if last != 429 {
+		t.Error(last)
+	}
+	last = 0
 	for i := range mostChanges {
 		last = b.post("keys", "name", fmt.Sprintf("many%d", i)).code
 	}
