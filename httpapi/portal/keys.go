@@ -128,7 +128,7 @@ var errTooMany = errors.New("too many changes")
 func (v *visit) edit(act, name string, change func([]byte) ([]byte, error)) (err error) {
 	counted, by := &v.site.portal.changes, v.who.account
 	if v.scope < manage { // such a user changes what is the own alone, and takes no place of those who manage
-		counted, by = &v.site.portal.own, v.who.owner()
+		counted, by = &v.site.portal.personal, v.who.owner()
 	}
 	if !counted.take(by) {
 		err = errTooMany

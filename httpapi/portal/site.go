@@ -40,7 +40,7 @@ type Portal struct {
 	readings *turns.Pauses // for statistics, by account
 	exports  *turns.Pauses // for exports of messages, by account
 	changes  changes
-	own      changes // of users without manage, of what is their own
+	personal changes // of users without manage, of what is their own
 	calls    changes // test calls of webhooks, and requests to call servers again
 	codes    codes
 	links    links
@@ -57,7 +57,7 @@ func New(rooms Rooms) *Portal {
 		readings: turns.NewPauses(mostReading, mostWaiting),
 		exports:  turns.NewPauses(mostReading, mostWaiting),
 		changes:  newChanges(mostChanges),
-		own:      newChanges(mostOwn),
+		personal: newChanges(mostOwn),
 		calls:    newChanges(mostChanges),
 		mailings: mailings{of: map[string]*mailing{}},
 		codes:    codes{now: time.Now, of: map[string]*factor{}},
