@@ -268,7 +268,7 @@ func TestMailingPlaces(t *testing.T) {
 	if _, isNew, _ := s.add(newMailing("late", "", "a", time.Time{}, nil, recipients{})); isNew {
 		t.Error("what has ended comes again")
 	}
-	s.find("late", newMailing("late", "", "a", time.Time{}, nil, recipients{}).ID).Refused = 1
+	s.find("late", newMailing("late", "", "a", time.Time{}, nil, recipients{}).ID).Refused.Rows = 1
 	if m, isNew, ok := s.add(newMailing("late", "", "a", time.Time{}, nil, recipients{})); !isNew || !ok || m.shown().State != checking {
 		t.Error("the rows that were refused cannot be sent")
 	}
@@ -313,7 +313,7 @@ func TestMailingWaits(t *testing.T) {
 			}
 		}}
 		m.send(&mailingPost{messages: f, reader: &own.Reader{}, ctx: ctx, now: func() time.Time { return now }, may: func() bool { return true }})
-		if p := m.shown(); p.State != c.state || f.n != c.asked || (p.Refused+p.LeftOut == 1) != (c.state == ended) || (p.LeftOut == 1) != (c.problem == "opted-out") {
+		if p := m.shown(); p.State != c.state || f.n != c.asked || (p.Refused.Rows+p.LeftOut.Rows == 1) != (c.state == ended) || (p.LeftOut.Rows == 1) != (c.problem == "opted-out") {
 			t.Errorf("%+v: asked %d times, %+v", c, f.n, p)
 		}
 		stop()

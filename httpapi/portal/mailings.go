@@ -64,16 +64,29 @@ type mailing struct {
 type progress struct {
 	State    string
 	Rows     int
-	Done     int // rows that were looked at in this state
 	Accepted int
-	Refused  int
-	LeftOut  int // rows whose recipients get no messages, as they have opted out; the others are sent
+	Refused  faults
+	LeftOut  faults // rows whose recipients get no messages, as they have opted out; the others are sent
 	Parts    int
 	Price    sms.Money
 	Currency string
 	Samples  []sending
-	Faults   []fault // of refused rows, the first ones
-	Left     []fault // of rows that are left out, the first ones
+}
+
+// Done returns how many rows were looked at in this state.
+func (p progress) Done() int { return p.Accepted + p.Refused.Rows + p.LeftOut.Rows }
+
+// Faults are rows that are not sent.
+type faults struct {
+	Rows  int
+	First []fault
+}
+
+func (f *faults) add(one fault) {
+	f.Rows++
+	if len(f.First) < mostFaults {
+		f.First = append(f.First, one)
+	}
 }
 
 // A fault is what is wrong with a row of the file.
@@ -120,7 +133,8 @@ func (m *mailing) shown() progress {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	p := m.progress
-	p.Samples, p.Faults, p.Left = slices.Clone(p.Samples), slices.Clone(p.Faults), slices.Clone(p.Left)
+	p.Samples = slices.Clone(p.Samples)
+	p.Refused.First, p.LeftOut.First = slices.Clone(p.Refused.First), slices.Clone(p.LeftOut.First)
 	return p
 }
 
@@ -139,28 +153,18 @@ func (m *mailing) enter(from, to string) bool {
 func (m *mailing) became(line int, p *own.Problem) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.Done++
 	switch {
 	case p == nil:
 		m.Accepted++
 	case getsNone(p):
-		m.LeftOut++
-		m.Left = appendFault(m.Left, fault{line, p})
+		m.LeftOut.add(fault{line, p})
 	default:
-		m.Refused++
-		m.Faults = appendFault(m.Faults, fault{line, p})
+		m.Refused.add(fault{line, p})
 	}
 }
 
 // getsNone reports whether a problem is that the recipient gets no messages.
 func getsNone(p *own.Problem) bool { return p.Is("opted-out") || p.Is("blocked") }
-
-func appendFault(all []fault, f fault) []fault {
-	if len(all) < mostFaults {
-		all = append(all, f)
-	}
-	return all
-}
 
 // add adds a mailing, or returns the one that is the same, unless that was stopped, or has ended without all rows. ok is false if
 // another one of the account, or too many of others, have not ended.
@@ -171,7 +175,7 @@ func (s *mailings) add(m *mailing) (same *mailing, isNew, ok bool) {
 		switch p := one.shown(); {
 		case !p.isOver() && !one.at.Equal(m.at):
 			return nil, false, false
-		case p.State != stopped && (p.State != ended || p.Refused == 0):
+		case p.State != stopped && (p.State != ended || p.Refused.Rows == 0):
 			return one, false, true
 		}
 	}
@@ -277,7 +281,7 @@ func (m *mailing) end() {
 func (m *mailing) maySend() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.Refused == 0 && m.Accepted > 0
+	return m.Refused.Rows == 0 && m.Accepted > 0
 }
 
 // goesOn reports whether the mailing goes on with its next row. It stops one whose user may not send any more.
@@ -328,7 +332,7 @@ func (m *mailing) check(by *mailingPost) {
 // send sends the messages. A row that was sent before, with the same key, is not sent again.
 func (m *mailing) send(by *mailingPost) {
 	m.mu.Lock()
-	m.Done, m.Accepted, m.Refused, m.LeftOut, m.Faults, m.Left = 0, 0, 0, 0, nil, nil
+	m.Accepted, m.Refused, m.LeftOut = 0, faults{}, faults{}
 	m.mu.Unlock()
 	if m.each(beingSent, by, func(i int, read *own.Message, body []byte) (request.Result, *own.Problem) {
 		return by.messages.SubmitFrom(by.ctx, by.from, read, fmt.Sprintf("m%s-%d", m.ID, i), body)
