@@ -34,7 +34,7 @@ type grant struct {
 	groups []string
 }
 
-// highest returns the first scope that one of some groups has, "" if none has one.
+// highest returns the scope of the first grant with one of the groups, "" if there is none. Grants begin with the highest scope.
 func highest(groups []string, grants []grant) string {
 	for _, s := range grants {
 		if slices.ContainsFunc(groups, func(g string) bool { return slices.Contains(s.groups, g) }) {

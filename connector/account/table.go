@@ -19,7 +19,7 @@ type Table struct {
 	receivers map[string]*Receivers // accounts that may receive, by in connector
 	keys      map[string]keyed      // keys for HTTP, by hash
 	userDecoy []byte                // compared in place of an unknown user's hash; nil: no account has users
-	elsewhere bool                  // an account has an OpenID provider
+	hasOIDC   bool                  // an account has an OpenID provider
 	decoy     *Account              // used in place of the account of an unknown system_id
 }
 
@@ -60,7 +60,7 @@ func NewTable(c *config.Config, r *Registry) *Table {
 		a := newAccount(&c.Accounts[i], r)
 		t.accounts[a.SystemID] = a
 		t.addKeys(a, c.Accounts[i].Logins.Keys)
-		t.elsewhere = t.elsewhere || c.Accounts[i].Logins.OIDC.IsSet()
+		t.hasOIDC = t.hasOIDC || c.Accounts[i].Logins.OIDC.IsSet()
 		for j := range a.users {
 			t.userDecoy = []byte(a.users[j].Password)
 		}
@@ -218,8 +218,8 @@ func (t *Table) Admit(l Login, p Password) (*Account, Result) {
 // Account returns the account with a system_id, or nil.
 func (t *Table) Account(systemID string) *Account { return t.accounts[systemID] }
 
-// LogsInElsewhere reports whether an account has an OpenID provider.
-func (t *Table) LogsInElsewhere() bool { return t.elsewhere }
+// HasOIDC reports whether an account has an OpenID provider.
+func (t *Table) HasOIDC() bool { return t.hasOIDC }
 
 // find returns the login's account, or the decoy if there is no such account. The decoy's password
 // takes as long to compare.

@@ -76,12 +76,12 @@ func (d *Logins) AskCode(
 	return d.askProof(ctx, c, remote, name, proof{isRight, "a login was refused: the code of its second factor is wrong"})
 }
 
-// AskElsewhere decides whether somebody may log in to an account at its OpenID provider, as isRight reports. Failures count and
+// AskOIDC decides whether somebody may log in to an account at its OpenID provider, as isRight reports. Failures count and
 // wait as failed logins do, under a name of their own.
-func (d *Logins) AskElsewhere(
+func (d *Logins) AskOIDC(
 	ctx context.Context, c *connector.Connector, remote netip.AddrPort, account string, isRight func() bool,
 ) bool {
-	name := string(personName(account, "")) + "\x00elsewhere"
+	name := string(personName(account, "")) + "\x00oidc"
 	return d.askProof(ctx, c, remote, name, proof{isRight, "a login at the OpenID provider of an account was refused"})
 }
 

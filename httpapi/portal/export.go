@@ -76,7 +76,7 @@ func exportMessages(v *visit) {
 func (e *export) page(ctx context.Context) (rows []own.Known, last uint64, p *own.Problem) {
 	for tries := 1; ; tries++ {
 		rows, last, p = e.visit.rooms().Messages.List(e.visit.x, e.list)
-		if p == nil || p.Type != "/problems/rate-limited" || tries == exportTries || ctx.Err() != nil {
+		if p == nil || !p.Is("rate-limited") || tries == exportTries || ctx.Err() != nil {
 			return rows, last, p
 		}
 		t := time.NewTimer(exportPause)

@@ -20,9 +20,9 @@ import (
 const (
 	mostKeys    = 50
 	mostChanges = 20 // changes of an account in a period, by its users with manage
-	mostOwn     = 10 // changes of each other user, of the own password, address and second factor
+	mostOwn     = 10 // changes of password, address and second factor in a period, by a user without manage
 	period      = time.Hour
-	mostChanged = 10_000 // accounts whose changes are remembered
+	mostChanged = 10_000 // accounts, or users, whose changes are remembered
 )
 
 // fixedKeys says why keys cannot be changed.
@@ -127,7 +127,7 @@ var errTooMany = errors.New("too many changes")
 // edit changes a key or a user of the account; name is its name.
 func (v *visit) edit(act, name string, change func([]byte) ([]byte, error)) (err error) {
 	counted, by := &v.site.portal.changes, v.who.account
-	if v.scope < manage { // such a user changes what is the own alone, and takes no place of those who manage
+	if v.scope < manage { // such a user changes what is the user's own, and must not use up the account's changes
 		counted, by = &v.site.portal.personal, v.who.owner()
 	}
 	if !counted.take(by) {
@@ -155,7 +155,7 @@ func (v *visit) change(act, name string, change func([]byte) ([]byte, error)) bo
 		return true
 	case errors.Is(err, errTooMany):
 		v.wait(int(period.Seconds()))
-		v.wrong(http.StatusTooManyRequests, v.T("Keys, users and templates were changed too often. Try again in an hour."))
+		v.wrong(http.StatusTooManyRequests, v.T("There were too many changes. Try again in an hour."))
 	case errors.As(err, &refusal) && refusal.Status == http.StatusNotFound:
 		v.wrong(http.StatusNotFound, v.T("There is none of this name."))
 	case errors.As(err, &refusal) && refusal.Status == http.StatusServiceUnavailable:

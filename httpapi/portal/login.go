@@ -34,7 +34,7 @@ type loginModel struct {
 	Next, Wrong   string
 	IsReset       bool // the user has chosen a new password by a link
 	CanReset      bool // a link can be sent
-	HasElsewhere  bool // an account has an OpenID provider
+	HasOIDC       bool // an account has an OpenID provider
 }
 
 // A loginPage is the page by which users log in.
@@ -44,7 +44,7 @@ type loginPage struct{ visit *visit }
 func (l loginPage) model(next string) loginModel {
 	v := l.visit
 	return loginModel{
-		Next: v.site.portal.pages.OwnPath(next), CanReset: resetPages{v}.isOn(), HasElsewhere: elsewhere{v}.isOn(),
+		Next: v.site.portal.pages.OwnPath(next), CanReset: resetPages{v}.isOn(), HasOIDC: oidcLogin{v}.isOn(),
 	}
 }
 

@@ -12,9 +12,9 @@ import (
 	"pmg/internal/oidc"
 )
 
-// elsewherePath is the path at which a login at an OpenID provider begins. It ends below it, at a path for each account: a
+// oidcPath is the path at which a login at an OpenID provider begins. It ends below it, at a path for each account: a
 // provider that leads a browser to another one does not get the code of that one.
-const elsewherePath = Base + "oidc"
+const oidcPath = Base + "oidc"
 
 // withPassword returns a handler that serves users who have a password here.
 func withPassword(serve func(*visit)) func(*visit) {
@@ -46,19 +46,19 @@ func (l login) userOf(a *account.Account) *config.AccountUser {
 	return u
 }
 
-// An elsewhere is a login at the OpenID provider of an account.
-type elsewhere struct{ visit *visit }
+// An oidcLogin is a login at the OpenID provider of an account.
+type oidcLogin struct{ visit *visit }
 
-// An elsewhereModel is the model of a page that leads on.
-type elsewhereModel struct{ To, Text string }
+// An oidcModel is the model of a page that leads on.
+type oidcModel struct{ To, Text string }
 
 // isOn reports whether somebody can log in at a provider.
-func (e elsewhere) isOn() bool {
-	return e.visit.options().PortalURL != "" && e.visit.x.LogsInElsewhere()
+func (e oidcLogin) isOn() bool {
+	return e.visit.options().PortalURL != "" && e.visit.x.HasOIDC()
 }
 
 // client returns the client for logins to an account, and the proof of its section; nil if there are none.
-func (e elsewhere) client(name string) (c *oidc.Client, proof string) {
+func (e oidcLogin) client(name string) (c *oidc.Client, proof string) {
 	v := e.visit
 	a := v.x.AccountOf(name)
 	if a == nil || !a.Config().Logins.OIDC.IsSet() || v.options().PortalURL == "" {
@@ -67,20 +67,20 @@ func (e elsewhere) client(name string) (c *oidc.Client, proof string) {
 	o := &a.Config().Logins.OIDC
 	return &oidc.Client{
 		Of: name, Section: "accounts[" + name + "].oidc", Issuer: o.Issuer, ID: o.ClientID, Secret: o.ClientSecret,
-		Redirect: strings.TrimSuffix(v.options().PortalURL, "/") + elsewherePath + "/" + url.PathEscape(name),
+		Redirect: strings.TrimSuffix(v.options().PortalURL, "/") + oidcPath + "/" + url.PathEscape(name),
 		Scopes:   o.Scopes, Claim: o.Claim, ScopeOf: o.ScopeOf,
 	}, o.Proof()
 }
 
 // browser returns the browser of the request.
-func (e elsewhere) browser() oidc.Browser {
+func (e oidcLogin) browser() oidc.Browser {
 	r := e.visit.x.Request
-	return oidc.Browser{Request: r, IsSecure: browser.IsSecure(r), Path: elsewherePath + "/"}
+	return oidc.Browser{Request: r, IsSecure: browser.IsSecure(r), Path: oidcPath + "/"}
 }
 
 // begin leads a browser to the provider of the account of the form. An account that has none, or does not exist, is answered as
 // a wrong password. A page leads on, because browsers let no form lead to another host.
-func (e elsewhere) begin() {
+func (e oidcLogin) begin() {
 	v := e.visit
 	form, ok := v.form(mostLogin)
 	if !ok {
@@ -94,7 +94,7 @@ func (e elsewhere) begin() {
 		return
 	}
 	var c *oidc.Client
-	if !v.x.LogInElsewhere(name, func() bool { c, _ = e.client(name); return c != nil }) {
+	if !v.x.LogInByOIDC(name, func() bool { c, _ = e.client(name); return c != nil }) {
 		v.record("login", map[string]string{"account": name, "by": "oidc"}, "refused")
 		m.Wrong = v.T(wrongLogin)
 		v.page(http.StatusForbidden, "login", "Log in", m)
@@ -110,15 +110,15 @@ func (e elsewhere) begin() {
 }
 
 // leadOn answers with a page that leads on.
-func (e elsewhere) leadOn(title, to, text string) {
+func (e oidcLogin) leadOn(title, to, text string) {
 	e.visit.x.Writer.Header().Set("Refresh", "0; url="+to)
-	e.visit.page(http.StatusOK, "elsewhere", title, elsewhereModel{to, text})
+	e.visit.page(http.StatusOK, "oidc", title, oidcModel{to, text})
 }
 
 // end logs in a user who returns from a provider. Browsers send the session's cookie only with requests from these pages, so the
 // user goes on from a page, and not by a redirect. The address of this page has the code, so no other site may get it as the
 // referrer.
-func (e elsewhere) end() {
+func (e oidcLogin) end() {
 	v := e.visit
 	logins, query, name := v.site.portal.logins, v.x.Request.URL.Query(), v.x.Request.PathValue("account")
 	v.x.Writer.Header().Set("Referrer-Policy", "strict-origin")
@@ -130,7 +130,7 @@ func (e elsewhere) end() {
 	}
 	var l oidc.Login
 	err := errWait
-	v.x.LogInElsewhere(name, func() bool {
+	v.x.LogInByOIDC(name, func() bool {
 		l, err = logins.End(v.x.Request.Context(), c, v.x.Conn.Remote.String(), cookie, query)
 		return !errors.Is(err, oidc.ErrRefused)
 	})
@@ -158,7 +158,7 @@ var (
 )
 
 // refuse shows the login page with the reason why a login has failed. c is nil if its provider was not asked.
-func (e elsewhere) refuse(c *oidc.Client, name string, err error) {
+func (e oidcLogin) refuse(c *oidc.Client, name string, err error) {
 	v := e.visit
 	m, status := loginPage{v}.model(Base), http.StatusForbidden
 	m.Account = name

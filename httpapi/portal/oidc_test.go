@@ -20,10 +20,10 @@ import (
 
 // Parts of the answers.
 const (
-	staleLogin        = "This login is too old"
-	noRight           = "Your organisation gives you no right here"
-	wrongAnswer       = "The login of your organisation was not answered"
-	passwordElsewhere = "You log in with your organisation"
+	staleLogin     = "This login is too old"
+	noRight        = "Your organisation gives you no right here"
+	wrongAnswer    = "The login of your organisation was not answered"
+	passwordByOIDC = "You log in with your organisation"
 )
 
 // A federation is a rig whose accounts shop and rival have one provider, with groups of their own.
@@ -105,7 +105,7 @@ func (f *federation) federated(group string) *person {
 
 // People of an account log in at its provider, with the highest scope of their groups, also where users with passwords need a second
 // factor. They have no password here. The cookie of the session is as that of other logins, and no log has a code.
-func TestElsewhere(t *testing.T) {
+func TestOIDCLogin(t *testing.T) {
 	t.Parallel()
 	f := federate(t, ", second_factor: true")
 	host := strings.TrimPrefix(f.provider.Addr(), "http://")
@@ -132,10 +132,10 @@ func TestElsewhere(t *testing.T) {
 			t.Error(w.body)
 		}
 		for _, page := range []string{"password", "second-factor"} {
-			if w := b.get(page); w.code != 409 || !strings.Contains(w.body, passwordElsewhere) {
+			if w := b.get(page); w.code != 409 || !strings.Contains(w.body, passwordByOIDC) {
 				t.Errorf("%+v", w)
 			}
-			if w := b.post(page, "current", "x"); w.code != 409 || !strings.Contains(w.body, passwordElsewhere) {
+			if w := b.post(page, "current", "x"); w.code != 409 || !strings.Contains(w.body, passwordByOIDC) {
 				t.Errorf("%+v", w)
 			}
 		}
@@ -171,7 +171,7 @@ func (r *rig) user2(account, name string) reply {
 
 // Nobody is let in by a token that is not as it should be, by an answer that is not for this browser, this login and this account, or
 // that comes twice. What is said is not what the provider has said.
-func TestElsewhereRefused(t *testing.T) {
+func TestOIDCRefused(t *testing.T) {
 	t.Parallel()
 	f := federate(t, "")
 	number := 0
@@ -263,7 +263,7 @@ func TestElsewhereRefused(t *testing.T) {
 
 // An account that does not exist, or has no provider, is answered as a wrong password, and as late. A form of another site begins no
 // login.
-func TestElsewhereAlike(t *testing.T) {
+func TestOIDCAlike(t *testing.T) {
 	t.Parallel()
 	f := federate(t, "")
 	seen := map[string]bool{}
@@ -300,7 +300,7 @@ func TestElsewhereAlike(t *testing.T) {
 
 // A login that has begun does not end, and a session does not go on, behind a change of the account's section, without the account,
 // its right to the connector, or the pages. One of another account does.
-func TestElsewhereChanges(t *testing.T) {
+func TestOIDCChanges(t *testing.T) {
 	t.Parallel()
 	for what, c := range map[string]struct{ old, with string }{
 		"groups":       {"look: [clerks]", "look: [clerks, more]"},
@@ -335,7 +335,7 @@ func TestElsewhereChanges(t *testing.T) {
 }
 
 // A login that was begun at a provider gives its code to no other one that the account has meanwhile.
-func TestElsewhereOther(t *testing.T) {
+func TestOIDCOther(t *testing.T) {
 	t.Parallel()
 	f := federate(t, "")
 	i := &issuer.Secrets{}
@@ -350,7 +350,7 @@ func TestElsewhereOther(t *testing.T) {
 
 // In a real browser a login leads to the provider and back: the policy of the pages allows it, and the cookie of the session
 // counts on the page that follows.
-func TestElsewhereBrowser(t *testing.T) {
+func TestOIDCBrowser(t *testing.T) {
 	testutil.Long(t)
 	t.Parallel()
 	b := chrome.Start(t)
@@ -362,7 +362,7 @@ func TestElsewhereBrowser(t *testing.T) {
 }
 
 // A provider that cannot be asked ends the login with an answer that says so, without where it is.
-func TestElsewhereDown(t *testing.T) {
+func TestOIDCDown(t *testing.T) {
 	t.Parallel()
 	f := federate(t, "")
 	f.change(f.provider.Issuer(), "http://127.0.0.1:1/x")

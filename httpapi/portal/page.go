@@ -17,9 +17,9 @@ var templateFiles embed.FS
 // A page is a page for customers.
 type page struct {
 	browser.Page
-	scope scope
-	model func(*visit) (any, *own.Problem)
-	local bool // for users with a password here
+	scope      scope
+	model      func(*visit) (any, *own.Problem)
+	ofPassword bool // for users who have a password here
 }
 
 // pages returns all pages.
@@ -78,7 +78,7 @@ func (w *view) Zone() string { return w.zone.String() }
 
 // shown returns a handler of the page.
 func (p *page) shown() func(*visit) {
-	if p.local {
+	if p.ofPassword {
 		return withPassword(p.show)
 	}
 	return p.show
@@ -100,7 +100,7 @@ func (v *visit) page(status int, name, title string, model any) {
 	this := browser.Page{Title: v.T(title)}
 	if v.who.account != "" {
 		for _, p := range pages() {
-			if v.scope < p.scope || p.local && v.who.subject != "" {
+			if v.scope < p.scope || p.ofPassword && v.who.subject != "" {
 				continue
 			}
 			if p.Title = v.T(p.Title); p.Group != "" {

@@ -91,8 +91,7 @@ const linkMinutes = int(linkTime / time.Minute)
 // A forgotModel is the model of the page that asks for a link.
 type forgotModel struct {
 	Account, User string
-	Sent          bool
-	Minutes       int // time of the link that was sent
+	Minutes       int // how long the link is valid that may have been sent; 0: none was asked for
 	Wrong         string
 }
 
@@ -143,7 +142,7 @@ func (s resetPages) ask() {
 	v.x.ResetUser(m.Account, m.User, func() {
 		v.rooms().Go(func(context.Context) { s.send(m.Account, m.User) }) // the answer does not wait for what depends on the user
 	})
-	v.page(http.StatusOK, "forgot", "New password", forgotModel{Sent: true, Minutes: linkMinutes})
+	v.page(http.StatusOK, "forgot", "New password", forgotModel{Minutes: linkMinutes})
 }
 
 // send sends a link to a user who has an address, and whose password the pages can change. It may outlast its request.
@@ -179,7 +178,7 @@ func (s resetPages) letter(l link, text string, still func() bool) mail.Letter {
 	v := s.visit
 	parts := []string{
 		v.T("Somebody has asked for a new password of user %s of account %s. With this link you choose it:", l.user, l.account),
-		to, v.T("The link can be used for %s minutes, and once.", linkMinutes) + " " +
+		to, v.T("The link works once, within %s minutes.", linkMinutes) + " " +
 			v.T("If you have not asked for it, do nothing: your password stays."),
 	}
 	return mail.Letter{
@@ -218,7 +217,7 @@ func (s resetPages) answer(status int, m resetModel) {
 // over answers a request with a link that is unknown, used or too old.
 func (s resetPages) over() {
 	s.answer(http.StatusNotFound, resetModel{
-		Wrong: s.visit.T("This link is not valid any more. A link can be used for %s minutes, and once.", linkMinutes),
+		Wrong: s.visit.T("This link is not valid any more. A link works once, within %s minutes.", linkMinutes),
 	})
 }
 
@@ -239,7 +238,7 @@ func (s resetPages) set() {
 	}
 	m := resetModel{Token: text, User: l.user, Wrong: wrongPassword(password).In(v.printer())}
 	if m.Wrong == "" && password != form.Get("again") {
-		m.Wrong = v.T("The new password was not written alike twice.")
+		m.Wrong = v.T("The two new passwords differ.")
 	}
 	if m.Wrong != "" {
 		s.answer(http.StatusUnprocessableEntity, m)

@@ -93,7 +93,7 @@ func TestResetByMail(t *testing.T) {
 			t.Errorf("%v", w.header)
 		}
 	}
-	for _, c := range [][3]string{{"short", "short", "8 to 255"}, {next, next + "r", "not written alike"}, {"${ENV:HOME}", "${ENV:HOME}", "cannot have"}} {
+	for _, c := range [][3]string{{"short", "short", "8 to 255"}, {next, next + "r", "passwords differ"}, {"${ENV:HOME}", "${ENV:HOME}", "cannot have"}} {
 		if w := b.post("reset", "token", tokenOf(to), "password", c[0], "again", c[1]); w.code != 422 || !strings.Contains(w.body, c[2]) || strings.Contains(w.body, next) {
 			t.Errorf("%+v", w)
 		}

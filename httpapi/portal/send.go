@@ -85,7 +85,7 @@ func (v *visit) submit() {
 			return
 		}
 	}
-	if s.Wrong = v.textOf(p); p.Type == "/problems/idempotency-mismatch" {
+	if s.Wrong = v.textOf(p); p.Is("idempotency-mismatch") {
 		s.Once = token.New()
 		s.Wrong = v.T("This form was sent before, with another message. If this one is to be sent as well, send it again.")
 	}

@@ -40,7 +40,7 @@ type Portal struct {
 	readings *turns.Pauses // for statistics, by account
 	exports  *turns.Pauses // for exports of messages, by account
 	changes  changes
-	personal changes // of users without manage, of what is their own
+	personal changes // of users without manage
 	calls    changes // test calls of webhooks, and requests to call servers again
 	codes    codes
 	links    links
@@ -114,8 +114,8 @@ func (p *Portal) Site(l *server.Listener) *Site {
 	s.mux.HandleFunc("POST "+resetPath, s.withLinks(resetPages.set))
 	s.mux.HandleFunc("GET "+Base+"login", s.open(func(v *visit) { loginPage{v}.show() }))
 	s.mux.HandleFunc("POST "+Base+"login", s.open(func(v *visit) { loginPage{v}.logIn() }))
-	s.mux.HandleFunc("POST "+elsewherePath, s.open(func(v *visit) { elsewhere{v}.begin() }))
-	s.mux.HandleFunc("GET "+elsewherePath+"/{account}", s.open(func(v *visit) { elsewhere{v}.end() }))
+	s.mux.HandleFunc("POST "+oidcPath, s.open(func(v *visit) { oidcLogin{v}.begin() }))
+	s.mux.HandleFunc("GET "+oidcPath+"/{account}", s.open(func(v *visit) { oidcLogin{v}.end() }))
 	s.mux.HandleFunc("POST "+Base+"logout", s.open(func(v *visit) { loginPage{v}.logOut() }))
 	s.mux.HandleFunc("POST "+Base+"language", s.open(func(v *visit) { languages{v}.choose() }))
 	s.mux.HandleFunc("GET "+logoPath, s.open(func(v *visit) { brand{v}.logo() }))

@@ -69,7 +69,7 @@ func (v *visit) changePassword() {
 	case m.Once && next == current:
 		m.Wrong = v.T("The new password is the one that somebody else has made: choose another.")
 	case next != form.Get("again"):
-		m.Wrong = v.T("The new password was not written alike twice.")
+		m.Wrong = v.T("The two new passwords differ.")
 	case wrongPassword(next).Key != "":
 		m.Wrong = wrongPassword(next).In(v.printer())
 	case !v.x.LogInUser(v.who.account, v.who.user, current):

@@ -27,7 +27,7 @@ func TestPassword(t *testing.T) {
 	b.has("password", "Current password", "Change the password")
 	const next = "battery staple"
 	for _, c := range []struct{ current, password, again, want string }{
-		{password, next, "battery stapler", "not written alike"}, {password, "short", "short", "8 to 255"}, {password, strings.Repeat("a", 256), strings.Repeat("a", 256), "8 to 255"},
+		{password, next, "battery stapler", "passwords differ"}, {password, "short", "short", "8 to 255"}, {password, strings.Repeat("a", 256), strings.Repeat("a", 256), "8 to 255"},
 		{password, "${ENV:HOME}", "${ENV:HOME}", "cannot have"}, {"wrong horse", next, next, "current password is wrong"}, {"", next, next, "current password is wrong"},
 	} {
 		w := b.post("password", "current", c.current, "password", c.password, "again", c.again)

@@ -135,12 +135,12 @@ func (x *Exchange) ResetUser(account, user string, do func()) {
 	x.rooms.Logins.AskReset(ctx, x.Connector, x.Conn.Remote, account, user, do)
 }
 
-// LogInElsewhere reports whether somebody may log in to an account at its OpenID provider, as isRight reports. Failures wait as
+// LogInByOIDC reports whether somebody may log in to an account at its OpenID provider, as isRight reports. Failures wait as
 // failed logins.
-func (x *Exchange) LogInElsewhere(account string, isRight func() bool) bool {
+func (x *Exchange) LogInByOIDC(account string, isRight func() bool) bool {
 	ctx, end := x.whileThere()
 	defer end()
-	return x.rooms.Logins.AskElsewhere(ctx, x.Connector, x.Conn.Remote, account, isRight)
+	return x.rooms.Logins.AskOIDC(ctx, x.Connector, x.Conn.Remote, account, isRight)
 }
 
 // User returns the account and the user of a name, if the account may still submit; nil if it may not.
@@ -171,8 +171,8 @@ func (x *Exchange) StillAccount(name string) (a *account.Account, trusted bool) 
 	return a, ok
 }
 
-// LogsInElsewhere reports whether an account has an OpenID provider.
-func (x *Exchange) LogsInElsewhere() bool { return x.rooms.Logins.Accounts().LogsInElsewhere() }
+// HasOIDC reports whether an account has an OpenID provider.
+func (x *Exchange) HasOIDC() bool { return x.rooms.Logins.Accounts().HasOIDC() }
 
 // Enter assigns the request to an account that User or AccountOf has returned. It reports false if a plugin refuses the account.
 func (x *Exchange) Enter(a *account.Account) bool { return x.enter(a, sms.OK) }

@@ -51,7 +51,7 @@ type Logins interface {
 		ctx context.Context, c *connector.Connector, remote netip.AddrPort, account, user string, isRight func() bool,
 	) bool
 	AskReset(ctx context.Context, c *connector.Connector, remote netip.AddrPort, account, user string, do func())
-	AskElsewhere(
+	AskOIDC(
 		ctx context.Context, c *connector.Connector, remote netip.AddrPort, account string, isRight func() bool,
 	) bool
 	StillAccount(

@@ -43,7 +43,7 @@ const MostBegun = 8
 type Browser struct {
 	Request  *http.Request
 	IsSecure bool   // it uses TLS
-	Path     string // beginning of the paths to which it sends the cookies, unless it uses TLS: then they are for all paths
+	Path     string // without TLS it sends the cookies to paths that begin so; with TLS to all paths
 }
 
 // prefix returns the beginning of the names of the browser's cookies.

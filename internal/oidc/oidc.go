@@ -191,8 +191,11 @@ func (p *Logins) redeem(ctx context.Context, c *Client, b *begun, code string) (
 	if !hmac.Equal([]byte(id.Nonce), []byte(b.Nonce)) {
 		return nil, nil, errors.New("the token of the OpenID provider belongs to another login")
 	}
+	if id.Subject == "" {
+		return nil, nil, errors.New("the token of the OpenID provider has no sub")
+	}
 	claims := map[string]any{}
-	if err := id.Claims(&claims); err != nil || id.Subject == "" {
+	if err := id.Claims(&claims); err != nil {
 		return nil, nil, fmt.Errorf("the token of the OpenID provider cannot be read: %w", err)
 	}
 	return claims, id, nil

@@ -122,7 +122,7 @@ func wrongForms(key string, f forms) string {
 func wrongText(key, text string) string {
 	switch {
 	case strings.TrimSpace(text) == "":
-		return "must not be empty; without one it is English"
+		return "must not be empty: without its key it stays English"
 	case len(text) > mostText:
 		return fmt.Sprintf("must have %d octets at most", mostText)
 	case strings.ContainsFunc(text, unicode.IsControl):
