@@ -3,3 +3,5 @@
 package flow
 
 func (p *Pipeline[J]) check(*row[J], int, *J) {}
+
+func (p *Pipeline[J]) checkNear(*row[J], int) {}

@@ -24,13 +24,16 @@ func (i *Inlet[J]) Get() *J {
 	return i.cache.Get()
 }
 
-// Send passes jobs to the row with this index in the table, and returns true. After Close it
-// releases the jobs and returns false, because no stage would work on them.
-func (i *Inlet[J]) Send(row int, jobs ...*J) bool {
+// Send passes jobs to the row with this index in the table, that of the first group if it is not shared,
+// and returns true. After Close it releases the jobs and returns false, because no stage would work on them.
+func (i *Inlet[J]) Send(row int, jobs ...*J) bool { return i.SendTo(0, row, jobs...) }
+
+// SendTo passes jobs to a row of a group, as Send does.
+func (i *Inlet[J]) SendTo(group, row int, jobs ...*J) bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if !i.closed {
-		i.p.insert(row, jobs...)
+		i.p.groups[group][row].insert(jobs...)
 		return true
 	}
 	for _, j := range jobs {

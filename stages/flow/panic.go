@@ -1,6 +1,9 @@
 package flow
 
-import "runtime/debug"
+import (
+	"runtime/debug"
+	"slices"
+)
 
 // workFrom works on batch[i:] and returns the index from which to continue. If the stage panics,
 // workFrom recovers, passes the job to OnPanic, and returns the index of the next job.
@@ -33,12 +36,8 @@ func (r *row[J]) guard(f func()) {
 // already passed the job on.
 func (r *row[J]) panicked(j *J, v any) {
 	r.stats.Panics++
-	for _, list := range r.out.lists {
-		for _, sent := range list {
-			if sent == j {
-				j = nil
-			}
-		}
+	if r.out.has(j) {
+		j = nil
 	}
 	if r.p.onPanic == nil {
 		return
@@ -51,15 +50,30 @@ func (r *row[J]) panicked(j *J, v any) {
 	r.p.onPanic(&r.out, r.name, j, v, debug.Stack())
 }
 
+// has reports whether the stage has passed j on since the last delivery.
+func (o *Out[J]) has(j *J) bool {
+	for _, s := range append(o.groups[:len(o.groups):len(o.groups)], o.near) {
+		for _, list := range s.lists {
+			if slices.Contains(list, j) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // panickedOutside counts a panic and passes it to OnPanic, as panicked does, on a goroutine that
 // does not hold the claim on r. It makes a row with its own Out.
 func (r *row[J]) panickedOutside(j *J, v any) {
 	p := r.p
-	own := &row[J]{p: p, name: r.name, index: r.index, to: r.to, waits: r.waits}
-	own.out = Out[J]{row: own, lists: make([][]*J, len(p.rows)), now: p.Now(), cache: p.pool.NewCache()}
+	own := &row[J]{
+		p: p, name: r.name, index: r.index, number: r.number, shared: r.shared, group: r.group, to: r.to, waits: r.waits,
+	}
+	own.out = own.newOut()
+	own.out.now = p.Now()
 	own.panicked(j, v)
 	claims := p.deliver(own)
 	own.out.cache.Drain()
 	r.inbox.count(&own.stats)
-	p.wake(claims)
+	wake(r.group, claims)
 }

@@ -9,7 +9,9 @@ import (
 
 // A Pipeline is a running table of stages.
 type Pipeline[J any] struct {
-	rows    []*row[J]
+	rows    []*row[J]   // all rows, in the order of the table
+	groups  [][]*row[J] // the rows of each group by their index in the table; shared rows are in each
+	shared  uint32      // bit mask: rows that all groups share
 	pool    *Pool[J]
 	onPanic func(out *Out[J], stage string, j *J, value any, stack []byte)
 
@@ -26,11 +28,14 @@ type Pipeline[J any] struct {
 
 // A row is a stage at run time.
 type row[J any] struct {
-	p     *Pipeline[J]
-	name  string
-	index int
-	to    uint32 // bit mask: rows to which this row may pass jobs
-	stage Stage[J]
+	p      *Pipeline[J]
+	name   string
+	index  int
+	number int       // of the group
+	shared bool      // the row is in all groups
+	group  []*row[J] // the rows of its group
+	to     uint32    // bit mask: rows to which this row may pass jobs
+	stage  Stage[J]
 
 	flusher Flusher[J] // flusher, ticker and source are the stage itself, or nil if the stage does not implement them
 	ticker  Ticker[J]
@@ -52,9 +57,9 @@ type row[J any] struct {
 // Now returns the time of the pipeline's clock; see Out.Now.
 func (p *Pipeline[J]) Now() int64 { return p.startNS + int64(time.Since(p.start)) }
 
-// insert passes jobs to a row from outside of the stages.
-func (p *Pipeline[J]) insert(row int, jobs ...*J) {
-	if r := p.rows[row]; r.inbox.put(jobs...) {
+// insert passes jobs to the row from outside of the stages.
+func (r *row[J]) insert(jobs ...*J) {
+	if r.inbox.put(jobs...) {
 		r.wake()
 	}
 }
@@ -99,7 +104,7 @@ func (p *Pipeline[J]) workOnRest() (any bool) {
 			if _, waiting := r.inbox.stats(); waiting > 0 {
 				dry, any = false, true
 				claims, _ := p.runBatch(r)
-				p.workOn(claims)
+				p.workOn(r.group, claims)
 			}
 		}
 	}

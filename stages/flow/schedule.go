@@ -2,6 +2,7 @@ package flow
 
 import (
 	"fmt"
+	"math"
 	"math/bits"
 )
 
@@ -27,7 +28,7 @@ func (p *Pipeline[J]) runRow(r *row[J]) {
 			return
 		}
 		p.running.Add(1)
-		p.workOn(1 << r.index)
+		p.workOn(r.group, 1<<r.index)
 		p.running.Add(-1)
 	}
 }
@@ -43,7 +44,7 @@ func (p *Pipeline[J]) runSource(r *row[J]) {
 		}
 		claims, more := p.runBatch(r)
 		claims |= p.poll(r)
-		p.workOn(claims)
+		p.workOn(r.group, claims)
 		p.running.Add(-1)
 		if r.out.now-yielded >= yieldEvery {
 			yielded = r.out.now
@@ -78,15 +79,15 @@ func (p *Pipeline[J]) poll(r *row[J]) (claims uint32) {
 	return claims
 }
 
-// workOn works on the rows whose claims the caller holds, and on those whose claims it gets
+// workOn works on the rows of a group whose claims the caller holds, and on those whose claims it gets
 // meanwhile. It takes the last row first, and rows that yield after all other rows. So the jobs
 // closest to the end of the pipeline leave first, and the inboxes of earlier rows gather larger
 // batches. After maxTurns it passes the remaining claims to the rows' own goroutines, because
 // otherwise the caller's own row could wait forever for rows that always have jobs.
-func (p *Pipeline[J]) workOn(claims uint32) {
+func (p *Pipeline[J]) workOn(group []*row[J], claims uint32) {
 	for turn := 0; claims != 0; turn++ {
 		if turn == maxTurns {
-			p.wake(claims)
+			wake(group, claims)
 			return
 		}
 		first := claims &^ p.yield
@@ -94,7 +95,7 @@ func (p *Pipeline[J]) workOn(claims uint32) {
 			first = claims
 		}
 		i := bits.Len32(first) - 1
-		more, held := p.runBatch(p.rows[i])
+		more, held := p.runBatch(group[i])
 		if !held {
 			claims &^= 1 << i
 		}
@@ -131,33 +132,53 @@ func (p *Pipeline[J]) runBatch(r *row[J]) (claims uint32, held bool) {
 }
 
 // deliver puts the jobs that the stage sent into their targets' inboxes, and returns the
-// claims that the caller now holds. It passes a claim on immediately if the target is a
-// source, or if the batch is long and a processor is free.
+// claims that the caller now holds. If there are several groups, shared rows get their jobs first: what a stage has
+// sent there is there before another group can see what came of it.
 func (p *Pipeline[J]) deliver(r *row[J]) (claims uint32) {
-	o := &r.out
-	for o.used != 0 {
-		i := bits.TrailingZeros32(o.used)
-		o.used &^= 1 << i
-		list := o.lists[i]
+	if r.out.groups == nil {
+		return p.put(r, &r.out.near, r.group, math.MaxUint32)
+	}
+	claims = p.put(r, &r.out.near, r.group, p.shared)
+	claims |= p.put(r, &r.out.near, r.group, math.MaxUint32)
+	for i := range r.out.groups {
+		p.put(r, &r.out.groups[i], p.groups[i], math.MaxUint32)
+	}
+	return claims
+}
+
+// put puts the jobs for those rows of a group that are in the mask into their inboxes, and returns the claims that
+// the caller now holds. It passes a claim on immediately if the target is a source or does not work beside r, or if
+// the batch is long and a processor is free.
+func (p *Pipeline[J]) put(r *row[J], s *sending[J], group []*row[J], mask uint32) (claims uint32) {
+	for used := s.used & mask; used != 0; used &= used - 1 {
+		i := bits.TrailingZeros32(used)
+		list := s.lists[i]
 		r.stats.Out += int64(len(list))
-		target := p.rows[i]
+		target := group[i]
 		if target.inbox.put(list...) {
-			if target.source != nil || len(list) > p.inline && p.running.Load() < p.procs {
+			if target.source != nil || !r.beside(target) || len(list) > p.inline && p.running.Load() < p.procs {
 				target.wake()
 			} else {
 				claims |= 1 << i
 			}
 		}
 		clear(list)
-		o.lists[i] = list[:0]
+		s.lists[i] = list[:0]
 	}
+	s.used &^= mask
 	return claims
 }
 
-// wake passes the caller's claims on to the rows' own goroutines.
-func (p *Pipeline[J]) wake(claims uint32) {
+// beside reports whether a goroutine that works on r may also work on the target. It may work on the rows of one group,
+// or on shared rows: otherwise one group would wait while its goroutine works for another.
+func (r *row[J]) beside(target *row[J]) bool {
+	return len(r.p.groups) == 1 || r.shared == target.shared && r.number == target.number
+}
+
+// wake passes the caller's claims on rows of a group on to the rows' own goroutines.
+func wake[J any](group []*row[J], claims uint32) {
 	for ; claims != 0; claims &= claims - 1 {
-		p.rows[bits.TrailingZeros32(claims)].wake()
+		group[bits.TrailingZeros32(claims)].wake()
 	}
 }
 

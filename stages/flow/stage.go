@@ -44,25 +44,51 @@ type Spec[D, J any] struct {
 	To     []string // names of the rows to which the row passes jobs
 	Ends   []string // names of further rows, to which the row passes jobs when something ends
 	Yields bool     // a goroutine works on the row only if it has no other rows to work on
+	Shared bool     // there is one row for all groups
 	Waits  int      // how many functions of the row may run at the same time (Out.Go); 0: 16
 	New    func(D) (Stage[J], error)
 }
 
 // An Out passes on the jobs of a stage. Each stage has its own Out.
 type Out[J any] struct {
-	row   *row[J]
-	lists [][]*J // jobs by target row
-	used  uint32 // bit mask: rows whose list is not empty
-	now   int64
-	cache Cache[J]
+	row    *row[J]
+	near   sending[J]   // jobs for rows of the own group and for shared rows
+	groups []sending[J] // jobs for rows of each group; nil if there is one group
+	now    int64
+	cache  Cache[J]
 }
 
-// To passes j to the row with this index in the table.
+// A sending holds jobs on their way to rows.
+type sending[J any] struct {
+	lists [][]*J // jobs by target row
+	used  uint32 // bit mask: rows whose list is not empty
+}
+
+func (s *sending[J]) add(row int, j *J) {
+	s.lists[row] = append(s.lists[row], j)
+	s.used |= 1 << row
+}
+
+// To passes j to the row with this index in the table: a shared row, or that of the own group.
 func (o *Out[J]) To(row int, j *J) {
 	o.row.p.check(o.row, row, j)
-	o.lists[row] = append(o.lists[row], j)
-	o.used |= 1 << row
+	o.row.p.checkNear(o.row, row)
+	o.near.add(row, j)
 }
+
+// ToGroup passes j to a row of a group. A shared row gets it whatever the group is.
+func (o *Out[J]) ToGroup(group, row int, j *J) {
+	r := o.row
+	if o.groups == nil || r.group[row].shared || !r.shared && group == r.number {
+		o.To(row, j)
+		return
+	}
+	r.p.check(r, row, j)
+	o.groups[group].add(row, j)
+}
+
+// Group returns the number of the stage's group. That of a shared row is 0.
+func (o *Out[J]) Group() int { return o.row.number }
 
 // Now returns the time of the batch in Unix nanoseconds. The time never goes back, because it is
 // the wall clock at the pipeline's start plus the monotonic time since then. It is meant for

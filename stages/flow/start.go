@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"cmp"
 	"fmt"
 	"runtime"
 	"slices"
@@ -12,6 +13,8 @@ type Options[J any] struct {
 	// Inline is the longest batch that the producer's goroutine works on while processors are free. A
 	// longer batch wakes the stage's own goroutine. 0 means 256.
 	Inline int
+	// Groups is how many groups of rows there are. Each has the rows of the table that are not shared. 0 means 1.
+	Groups int
 	// OnPanic is called after a stage's panic. j is the job on which the stage worked. j is nil if
 	// there was no job, or if the stage had already passed it on. OnPanic may use out.
 	OnPanic func(out *Out[J], stage string, j *J, value any, stack []byte)
@@ -44,31 +47,61 @@ func build[D, J any](table []Spec[D, J], deps D, pool *Pool[J], o Options[J]) (*
 		p.inline = 256
 	}
 	p.startNS = p.start.UnixNano()
+	p.groups = make([][]*row[J], max(o.Groups, 1))
+	for g := range p.groups {
+		p.groups[g] = make([]*row[J], len(table))
+	}
 	for i, s := range table {
-		stage, err := s.New(deps)
-		if err != nil {
-			_ = p.closeStages()
-			return nil, fmt.Errorf("cannot start stage %s: %w", s.Name, err)
-		}
-		r := &row[J]{
-			p: p, name: s.Name, index: i, to: targets[i], stage: stage, woken: make(chan struct{}, 1),
-			timer: time.NewTimer(time.Hour),
-		}
-		r.timer.Stop()
-		r.waits = &waits[J]{limit: s.Waits}
-		if s.Waits == 0 {
-			r.waits.limit = defaultWaits
-		}
-		r.out = Out[J]{row: r, lists: make([][]*J, len(table)), cache: pool.NewCache()}
-		r.flusher, _ = stage.(Flusher[J])
-		r.ticker, _ = stage.(Ticker[J])
-		r.source, _ = stage.(Source[J])
 		if s.Yields {
 			p.yield |= 1 << i
 		}
-		p.rows = append(p.rows, r)
+		if s.Shared {
+			p.shared |= 1 << i
+		}
+		for g, group := range p.groups {
+			if s.Shared && g > 0 {
+				group[i] = p.groups[0][i]
+				continue
+			}
+			stage, err := s.New(deps)
+			if err != nil {
+				_ = p.closeStages()
+				return nil, fmt.Errorf("cannot start stage %s: %w", s.Name, err)
+			}
+			group[i] = &row[J]{
+				p: p, name: s.Name, index: i, number: g, shared: s.Shared, group: group, to: targets[i],
+				waits: &waits[J]{limit: cmp.Or(s.Waits, defaultWaits)},
+			}
+			if len(p.groups) > 1 && !s.Shared {
+				group[i].name = fmt.Sprintf("%s/%d", s.Name, g+1)
+			}
+			group[i].begin(stage)
+			p.rows = append(p.rows, group[i])
+		}
 	}
 	return p, nil
+}
+
+// begin gives the row its stage.
+func (r *row[J]) begin(stage Stage[J]) {
+	r.stage, r.woken, r.timer = stage, make(chan struct{}, 1), time.NewTimer(time.Hour)
+	r.timer.Stop()
+	r.out = r.newOut()
+	r.flusher, _ = stage.(Flusher[J])
+	r.ticker, _ = stage.(Ticker[J])
+	r.source, _ = stage.(Source[J])
+}
+
+// newOut makes an Out for the row.
+func (r *row[J]) newOut() Out[J] {
+	o := Out[J]{row: r, near: sending[J]{lists: make([][]*J, len(r.group))}, cache: r.p.pool.NewCache()}
+	if n := len(r.p.groups); n > 1 {
+		o.groups = make([]sending[J], n)
+		for g := range o.groups {
+			o.groups[g].lists = make([][]*J, len(r.group))
+		}
+	}
+	return o
 }
 
 // edges checks the names of a table. It returns, for each row, the mask of the rows to which the

@@ -30,6 +30,7 @@ type wait[J any] struct {
 // panic of f is handled like a panic of the stage at j.
 func (o *Out[J]) Go(row int, j *J, f func()) {
 	o.row.p.check(o.row, row, j)
+	o.row.p.checkNear(o.row, row)
 	o.row.waits.add(wait[J]{row: o.row, to: row, job: j, f: f})
 }
 
@@ -75,5 +76,5 @@ func (w wait[J]) run() {
 		}
 	}()
 	w.f()
-	w.row.p.insert(w.to, w.job)
+	w.row.group[w.to].insert(w.job)
 }
