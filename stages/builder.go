@@ -67,11 +67,17 @@ func (b *builder) Work(out *flow.Out[Job], j *Job) {
 		out.Release(j)
 	case Rebind:
 		b.logout(j.Connector, nil)
+		if !j.isLast() {
+			out.Release(j)
+			return
+		}
 		j.Kind = Attach
 		out.To(toDispatcher, j) // behind the beginning of the logout, which would otherwise also end new sessions
 	case Barrier:
 		b.Flush(out)
-		close(j.Done)
+		if j.isLast() {
+			close(j.Done)
+		}
 		out.Release(j)
 	default:
 		discard(out, j)
@@ -222,7 +228,7 @@ func (a *answers) flush(out *flow.Out[Job]) {
 	}
 }
 
-// logout begins to log out the sessions of the connector of. If of is nil, it logs out the sessions
+// logout begins to log out the group's sessions of the connector of. If of is nil, it logs out those
 // of all connectors. If match is not nil, only sessions for which match returns true are logged
 // out.
 func (b *builder) logout(of *connector.Connector, match func(*connector.Link) bool) {
@@ -231,6 +237,9 @@ func (b *builder) logout(of *connector.Connector, match func(*connector.Link) bo
 			continue
 		}
 		c.Links(func(l *connector.Link) {
+			if handleOf(l).group != b.out.Group() {
+				return
+			}
 			if match == nil || l.Phase != connector.Over && match(l) {
 				b.talk.Unbind(b.out.Now(), l)
 			}
@@ -250,14 +259,16 @@ func (b *builder) Tick(out *flow.Out[Job]) time.Duration {
 	return time.Duration(sms.Earlier(next, b.nextCheck) - now)
 }
 
-// checkTimers handles the expired timers of every session.
+// checkTimers handles the expired timers of every session of the group.
 func (b *builder) checkTimers(now int64) {
-	b.Gateway.SeeClock(now)
+	if b.out.Group() == 0 {
+		b.Gateway.SeeClock(now)
+	}
 	var j *Job
 	full := b.Full.Load()
 	for _, c := range b.Gateway.Table.Connectors() {
 		c.Links(func(l *connector.Link) {
-			if l.HasEnded() {
+			if handleOf(l).group != b.out.Group() || l.HasEnded() {
 				return
 			}
 			if j == nil {

@@ -115,12 +115,12 @@ func (c *connecter) connected(out *flow.Out[Job], a *attempt) {
 	h.Session.Start(out.Now(), login.pdu(i.Connector))
 	login.retain(h)
 	out.CountRef()
-	out.To(toPDULogger, login)
+	out.ToGroup(h.group, toPDULogger, login)
 	c.Gateway.Sessions.Connected(&h.Link) // from now on the builder checks the session's timers
 
 	opened := out.Get()
 	opened.Kind, opened.Handle = Opened, h
-	out.To(toReader, opened)
+	out.ToGroup(h.group, toReader, opened)
 }
 
 // forget gives up an attempt. If dialing still succeeds, its connection is closed.

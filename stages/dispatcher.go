@@ -54,7 +54,7 @@ func (d *dispatcher) Work(out *flow.Out[Job], j *Job) {
 		if l := &j.Handle.Link; l.Lane != nil {
 			d.touch(l.Lane).Window.Over(&l.Outlet)
 		}
-		out.To(toEncoder, j)
+		out.ToGroup(j.Handle.group, toEncoder, j)
 		return
 	case Closed:
 		h := j.Handle
@@ -96,7 +96,7 @@ func (d *dispatcher) leave(out *flow.Out[Job], c *connector.Connector) {
 		d.touch(l).Leave()
 	})
 	if lanes == 0 {
-		d.tell(out, toBuilder, Logout, c)
+		d.tellBuilders(out, Logout, &extras{Connector: c})
 	}
 }
 
@@ -175,21 +175,24 @@ func (d *dispatcher) dispatch(out *flow.Out[Job], l *connector.Lane) {
 }
 
 // publish updates the counters that other goroutines read. If the lane has room again, it informs
-// the builder, which accepts waiting submits.
+// the builders, which accept waiting submits.
 func (d *dispatcher) publish(out *flow.Out[Job], l *connector.Lane) {
 	if l.Publish() {
-		d.tell(out, toConnecter, Detach, l.Home())
-		d.tell(out, toBuilder, Logout, l.Home())
+		j := out.Get()
+		j.Kind, j.extras = Detach, &extras{Connector: l.Home()}
+		out.To(toConnecter, j)
+		d.tellBuilders(out, Logout, &extras{Connector: l.Home()})
 	}
 	if l.WaitingForRoom.Load() > 0 && l.Queued.Load() < int64(l.Config().MaxQueue) {
-		j := out.Get()
-		j.Kind, j.extras = Room, &extras{Lane: l}
-		out.To(toBuilder, j)
+		d.tellBuilders(out, Room, &extras{Lane: l})
 	}
 }
 
-func (d *dispatcher) tell(out *flow.Out[Job], row int, kind Kind, c *connector.Connector) {
-	j := out.Get()
-	j.Kind, j.extras = kind, &extras{Connector: c}
-	out.To(row, j)
+// tellBuilders sends a job to the builder of each group.
+func (d *dispatcher) tellBuilders(out *flow.Out[Job], kind Kind, x *extras) {
+	for group := range d.groups.number() {
+		j := out.Get()
+		j.Kind, j.extras = kind, x
+		out.ToGroup(group, toBuilder, j)
+	}
 }

@@ -44,6 +44,8 @@ type Options struct {
 	// Holds reports whether this process may send. The writer calls it directly before each system
 	// call. If Holds is nil, the process may always send.
 	Holds func() bool
+	// Pipelines is how many groups of stages run, each with its part of the sessions. 0 means 1.
+	Pipelines int
 }
 
 // StartOn starts a pipeline with options.
@@ -58,9 +60,10 @@ func StartOn(g *gateway.Gateway, o Options) (*Engine, error) {
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	d := &Deps{Context: ctx, Gateway: g, Pool: pool, Log: g.Node.Log, Holds: o.Holds}
+	d.groups = newGroups(o.Pipelines)
 	e.deps, e.stop = d, stop
 	var err error
-	e.pipeline, err = flow.Start(Table(), d, pool, flow.Options[Job]{OnPanic: d.panicked})
+	e.pipeline, err = flow.Start(Table(), d, pool, flow.Options[Job]{OnPanic: d.panicked, Groups: d.groups.number()})
 	if err != nil {
 		stop()
 		e.closeSockets()
@@ -163,9 +166,7 @@ func (e *Engine) Connect(c *connector.Connector) { e.send(toConnecter, Connect, 
 
 // Logout implements gateway.Service.
 func (e *Engine) Logout(match func(*connector.Link) bool) {
-	j := e.inlet.Get()
-	j.Kind, j.extras = Logout, &extras{Match: match}
-	e.inlet.Send(toBuilder, j)
+	e.sendAll(toBuilder, Logout, sms.OK, 0, &extras{Match: match})
 }
 
 // Addresses returns the addresses on which a connector listens.
@@ -198,12 +199,27 @@ func (e *Engine) Detach(c *connector.Connector) {
 
 // Rebind logs out the sessions of an out connector and connects as many instances as
 // are configured.
-func (e *Engine) Rebind(c *connector.Connector) { e.send(toBuilder, Rebind, c, nil) }
+func (e *Engine) Rebind(c *connector.Connector) {
+	e.sendAll(toBuilder, Rebind, sms.OK, 0, &extras{Connector: c})
+}
 
 func (e *Engine) send(row int, kind Kind, c *connector.Connector, sockets []sock.Listening) {
 	j := e.inlet.Get()
 	j.Kind, j.extras = kind, &extras{Connector: c, Sockets: sockets}
 	e.inlet.Send(row, j)
+}
+
+// sendAll sends a job to a row of each group, and reports whether the pipeline still runs.
+func (e *Engine) sendAll(row int, kind Kind, code sms.Code, id uint64, x *extras) (sent bool) {
+	if x != nil {
+		x.left.Store(int32(e.deps.groups.number()))
+	}
+	for group := range e.deps.groups.number() {
+		j := e.inlet.Get()
+		j.Kind, j.Code, j.ID, j.extras = kind, code, id, x
+		sent = e.inlet.SendTo(group, row, j)
+	}
+	return sent
 }
 
 // Counters returns the counters of the stages. Jobs in the stages' caches count as alive.
@@ -224,26 +240,25 @@ func (e *Engine) Drain(ctx context.Context) {
 		e.barrier,
 		func() {
 			e.send(toConnecter, Detach, nil, nil)
-			e.send(toBuilder, Logout, nil, nil)
+			e.sendAll(toBuilder, Logout, sms.OK, 0, &extras{})
 		})
 }
 
 // barrier returns when all messages that were accepted before it have been counted.
 func (e *Engine) barrier() {
 	done := make(chan struct{})
-	j := e.inlet.Get()
-	j.Kind, j.extras = Barrier, &extras{Done: done}
-	if e.inlet.Send(toBuilder, j) {
+	if e.sendAll(toBuilder, Barrier, sms.OK, 0, &extras{Done: done}) {
 		<-done
 	}
 }
 
-// Committed implements keep.Engine. It passes the position to the persister.
+// Committed implements keep.Engine. It passes the position to the persisters.
 func (e *Engine) Committed(upTo store.Position, err error) {
-	j := e.inlet.Get()
-	j.Kind, j.ID = Committed, upTo.Token()
-	j.Code = keep.CodeOf(err)
-	e.inlet.Send(toPersister, j)
+	var x *extras
+	if e.deps.groups.number() > 1 {
+		x = &extras{}
+	}
+	e.sendAll(toPersister, Committed, keep.CodeOf(err), upTo.Token(), x)
 }
 
 // Do implements gateway.Engine.

@@ -51,5 +51,5 @@ func (h *handle) reopen(out *flow.Out[Job], left int) {
 	notice := out.Get()
 	notice.Kind, notice.Handle, notice.refs = Resume, h, 1
 	out.CountRef()
-	out.To(toReader, notice)
+	out.ToGroup(h.group, toReader, notice)
 }

@@ -29,10 +29,11 @@ import (
 // instance is free for another session.
 type handle struct {
 	connector.Link
-	dispatcher *dispatcher // the dispatcher, which gives the handle slots
-	fd         int
-	refs       atomic.Int32 // references of jobs under way, by their weight, and the reader's own reference
-	gate       gate
+	deps  *Deps
+	group int // the group of stages that the session belongs to
+	fd    int
+	refs  atomic.Int32 // references of jobs under way, by their weight, and the reader's own reference
+	gate  gate
 
 	// Each field below belongs to the stage after which it is named.
 	reader    struct{ watched bool } // the socket is in the reader's poller
@@ -46,7 +47,7 @@ type handle struct {
 // newHandle begins the session of an instance. The caller gets the reader's reference to the
 // handle.
 func newHandle(d *Deps, i *connector.Instance, fd int, remote netip.AddrPort, now int64) *handle {
-	h := &handle{fd: fd, dispatcher: d.dispatcher}
+	h := &handle{fd: fd, deps: d, group: d.groups.join(i.Connector.Config().Listens())}
 	h.refs.Store(1)
 	h.Open(i, remote, now, h)
 	if config := i.TLS(); config != nil {
@@ -70,10 +71,10 @@ func handleOf(l *connector.Link) *handle { return l.Courier.(*handle) }
 
 // Give implements connector.Courier: it sends the slot to the encoder. The dispatcher calls it.
 func (h *handle) Give(_ int64, slot *connector.Slot) {
-	out := h.dispatcher.out
+	out := h.deps.dispatcher.out
 	j := out.Get()
 	j.Kind, j.Slot = Forward, slot
-	out.To(toEncoder, j)
+	out.ToGroup(h.group, toEncoder, j)
 }
 
 // Quiet implements connector.Courier: it informs the builder that no request of ours is under way
@@ -82,11 +83,11 @@ func (h *handle) Quiet(int64) {
 	if !h.retainOpen() {
 		return
 	}
-	out := h.dispatcher.out
+	out := h.deps.dispatcher.out
 	j := out.Get()
 	j.Kind, j.Handle, j.refs = Quiet, h, 1
 	out.CountRef()
-	out.To(toBuilder, j)
+	out.ToGroup(h.group, toBuilder, j)
 }
 
 // below returns the row that gets the session's octets next: the cipher if the session is
@@ -153,10 +154,11 @@ func releaseHandle(out *flow.Out[Job], h *handle, n int) {
 		h.reopen(out, left)
 		return
 	}
-	row := toListener
-	if !h.Connector.Config().Listens() {
+	row, listens := toListener, h.Connector.Config().Listens()
+	if !listens {
 		row = toDispatcher
 	}
+	h.deps.groups.leave(h.group, listens)
 	notice := out.Get()
 	notice.Kind, notice.Handle = Closed, h
 	out.To(row, notice)
@@ -172,7 +174,7 @@ func hangup(out *flow.Out[Job], h *handle, reason string) {
 	j.Kind = Hangup
 	j.retain(h)
 	out.CountRef()
-	out.To(toReader, j)
+	out.ToGroup(h.group, toReader, j)
 }
 
 // discard releases the references that a job holds, and then the job.

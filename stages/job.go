@@ -1,6 +1,8 @@
 package stages
 
 import (
+	"sync/atomic"
+
 	"pmg/connector"
 	"pmg/gateway/keep"
 	"pmg/internal/sock"
@@ -101,6 +103,7 @@ type extras struct {
 	Attempt   *attempt                   // Dialed
 	Then      func(now int64)            // Checked
 	Done      chan<- struct{}            // Barrier
+	left      atomic.Int32               // Committed, Rebind, Barrier: how many groups have not seen it, if there are several
 	More      []keep.Accepted            // Store, Stored: further messages of the same PDU
 	Late      connector.Unanswered       // AnsweredLate
 }
@@ -112,6 +115,9 @@ func (j *Job) more() []keep.Accepted {
 	}
 	return j.More
 }
+
+// isLast reports whether all other groups have seen the job, which each got. Each asks once.
+func (j *Job) isLast() bool { return j.extras == nil || j.left.Add(-1) <= 0 }
 
 // keepBytes is the size of the largest buffer that a job keeps for its next use.
 const keepBytes = 1024

@@ -134,7 +134,7 @@ func (l *listener) begin(out *flow.Out[Job], i *connector.Instance, fd int, remo
 	l.Gateway.Sessions.Place(i.Connector, &h.Link, remote, h.displace)
 	j := out.Get()
 	j.Kind, j.Handle = Opened, h
-	out.To(toReader, j)
+	out.ToGroup(h.group, toReader, j)
 }
 
 // refuse closes a connection that gets no session.

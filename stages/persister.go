@@ -40,7 +40,11 @@ func (p *persister) Work(out *flow.Out[Job], j *Job) {
 	case Committed:
 		p.append()
 		p.committed(out, store.PositionOf(j.ID), j.Code)
-		out.To(toDispatcher, j)
+		if j.isLast() {
+			out.To(toDispatcher, j)
+		} else {
+			out.Release(j)
+		}
 	default:
 		discard(out, j)
 	}

@@ -31,7 +31,7 @@ const (
 // between them.
 func Table() []flow.Spec[*Deps, Job] {
 	table := []flow.Spec[*Deps, Job]{
-		{Name: "listener", Doc: "accepts clients' connections", To: []string{"reader"}, New: newListener},
+		{Name: "listener", Doc: "accepts clients' connections", To: []string{"reader"}, Shared: true, New: newListener},
 		{
 			Name: "reader", Doc: "waits for data on every socket and reads it; alone ends sessions",
 			To: []string{"cipher", "parser", "writer"}, New: newReader,
@@ -55,11 +55,11 @@ func Table() []flow.Spec[*Deps, Job] {
 		},
 		{
 			Name: "dispatcher", Doc: "pairs waiting messages with free slots; asks the hook send",
-			To: []string{"encoder", "connecter", "builder"}, Yields: true, New: newDispatcher,
+			To: []string{"encoder", "connecter", "builder"}, Yields: true, Shared: true, New: newDispatcher,
 		},
 		{
 			Name: "connecter", Doc: "connects instances, all in parallel, and begins their sessions",
-			To: []string{"pdu logger", "reader", "dispatcher"}, New: newConnecter,
+			To: []string{"pdu logger", "reader", "dispatcher"}, Shared: true, New: newConnecter,
 		},
 		{Name: "encoder", Doc: "makes PDUs of messages", To: []string{"pdu logger", "dispatcher"}, New: newEncoder},
 		{
@@ -89,6 +89,7 @@ type Deps struct {
 	Log        zerolog.Logger
 	Holds      func() bool // reports whether this process may send; nil: it may always send
 	buffers    buffers
+	groups     groups      // the groups of stages, for sessions that begin
 	dispatcher *dispatcher // the dispatcher, which gives slots to sessions
 	Full       atomic.Bool // no client is read, because too many jobs are alive
 }
