@@ -66,6 +66,7 @@ type Config struct {
 	Mail       Mail        `yaml:"mail" live:"yes" doc:"The SMTP server for mail to customers: low balances, new passwords (docs/mail.md)."`
 	Admin      Admin       `yaml:"admin" live:"no" doc:"The HTTP listener for operators: /metrics, /healthz and /readyz."`
 	Limits     Limits      `yaml:"limits" live:"no" doc:"Bounds on memory and time, so that no peer can exhaust the gateway."`
+	Pipelines  Pipelines   `yaml:"pipelines" default:"auto" live:"no" doc:"How many pipelines share the sessions, each with its own goroutines, for a machine with many processors: 1 to 64, or auto, all processors but two and at least one (docs/bench.md)."`
 	Receipts   Receipts    `yaml:"receipts" live:"yes" doc:"Delivery receipts: how long the gateway knows what they belong to, and how long they wait for a client."`
 	Profiles   []Profile   `yaml:"profiles" live:"yes" doc:"Sets of options that connectors and accounts take by name, such as {name: carrier, connector: {window: 50}} (docs/profiles.md)."`
 	Accounts   []Account   `yaml:"accounts" live:"yes" doc:"The clients that may log in to the in connectors."`

@@ -93,6 +93,8 @@ func another(t *testing.T, v reflect.Value) reflect.Value {
 		x = old + 1
 	case netip.Prefix:
 		x = netip.MustParsePrefix("10.0.0.0/8")
+	case Pipelines:
+		x = old + 2
 	case Window:
 		x = old + 1
 	case Pause:

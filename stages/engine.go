@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/netip"
+	"runtime"
 	"sync"
 
 	"golang.org/x/sys/unix"
@@ -44,8 +45,6 @@ type Options struct {
 	// Holds reports whether this process may send. The writer calls it directly before each system
 	// call. If Holds is nil, the process may always send.
 	Holds func() bool
-	// Pipelines is how many groups of stages run, each with its part of the sessions. 0 means 1.
-	Pipelines int
 }
 
 // StartOn starts a pipeline with options.
@@ -60,7 +59,7 @@ func StartOn(g *gateway.Gateway, o Options) (*Engine, error) {
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	d := &Deps{Context: ctx, Gateway: g, Pool: pool, Log: g.Node.Log, Holds: o.Holds}
-	d.groups = newGroups(o.Pipelines)
+	d.groups = newGroups(g.Node.Config().Pipelines.Number(runtime.GOMAXPROCS(0)))
 	e.deps, e.stop = d, stop
 	var err error
 	e.pipeline, err = flow.Start(Table(), d, pool, flow.Options[Job]{OnPanic: d.panicked, Groups: d.groups.number()})
