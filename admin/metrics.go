@@ -3,6 +3,7 @@ package admin
 import (
 	"net/http"
 	"runtime"
+	"strconv"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -137,6 +138,11 @@ func namedMetrics() (all []metric) {
 		}
 	})...)
 	all = append(append(append(all, moneyMetrics()...), listMetrics()...), networkMetrics()...)
+	all = append(all, metricsOf(Pipeline{}, "pmg_pipeline_", []string{"pipeline"}, func(s *Status, f func(any, ...string)) {
+		for i := range s.Pipelines {
+			f(&s.Pipelines[i], strconv.Itoa(s.Pipelines[i].Number))
+		}
+	})...)
 	return append(all, metricsOf(Stage{}, "pmg_stage_", []string{"stage"}, func(s *Status, f func(any, ...string)) {
 		for i := range s.Stages {
 			f(&s.Stages[i], s.Stages[i].Name)

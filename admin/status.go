@@ -59,6 +59,7 @@ type Status struct {
 	Routes     []Route      `json:"routes,omitempty"`
 	Lists      []NumberList `json:"lists,omitempty"`
 	Networks   Networks     `json:"networks,omitzero"`
+	Pipelines  []Pipeline   `json:"pipelines,omitempty"`
 	Stages     []Stage      `json:"stages,omitempty"`
 	Waiting    []Waits      `json:"waiting"`
 
@@ -194,6 +195,15 @@ type Stage struct {
 	Locks       int64   `json:"lock_acquisitions" metric:"lock_acquisitions_total" help:"Times the lock of the stage's inbox was taken."`
 }
 
+// Pipeline is the load of one of the pipelines that share the sessions.
+type Pipeline struct {
+	Number      int     `json:"number"`
+	Clients     int64   `json:"client_sessions" metric:"client_sessions" help:"Sessions of clients that the pipeline has."`
+	SMSCs       int64   `json:"smsc_sessions" metric:"smsc_sessions" help:"Sessions to SMSCs that the pipeline has."`
+	BusySeconds float64 `json:"busy_seconds" metric:"busy_seconds_total" help:"Working time of the pipeline's stages."`
+	BusyWorkers float64 `json:"busy_workers" metric:"busy_workers" help:"Mean number of workers busy in the pipeline since the start."`
+}
+
 // A Spread summarises durations, in seconds.
 type Spread struct {
 	Count  int64   `json:"count"`
@@ -303,6 +313,12 @@ func (v *view) status(withSessions bool) *Status {
 			row.SessionList = sessionList(c, counted.Now, now, queues)
 		}
 		s.Connectors = append(s.Connectors, row)
+	}
+	for i, p := range counted.Pipelines {
+		s.Pipelines = append(s.Pipelines, Pipeline{
+			Number: i + 1, Clients: p.Clients, SMSCs: p.SMSCs, BusySeconds: p.Busy / 1e9,
+			BusyWorkers: p.Busy / float64(max(1, now.Sub(v.started))),
+		})
 	}
 	for i := range stages {
 		s.Stages = append(s.Stages, newStage(&stages[i], now.Sub(v.started)))

@@ -49,11 +49,18 @@ type Service interface {
 	Addresses(c *connector.Connector) []netip.AddrPort
 }
 
+// A Pipeline is the load of one of the pipelines that share the sessions.
+type Pipeline struct {
+	Clients, SMSCs int64   // numbers of sessions
+	Busy           float64 // working time of its stages, in nanoseconds
+}
+
 // Counters are the counters of an engine since its start.
 type Counters struct {
-	Now    int64        // the engine's clock, which never goes back; times of sessions and messages are in this clock
-	Stages []flow.Stats // in the order of the pipeline; nil: the engine has no stages
-	Jobs   int64        // number of live jobs: the memory that the engine holds for messages under way
-	Locks  int64        // locks taken on the way of messages
-	Refs   int64        // changes of handles' reference counts
+	Now       int64        // the engine's clock, which never goes back; times of sessions and messages are in this clock
+	Stages    []flow.Stats // in the order of the pipeline; nil: the engine has no stages
+	Pipelines []Pipeline   // how the sessions are shared; nil: the engine has no stages
+	Jobs      int64        // number of live jobs: the memory that the engine holds for messages under way
+	Locks     int64        // locks taken on the way of messages
+	Refs      int64        // changes of handles' reference counts
 }

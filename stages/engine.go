@@ -224,9 +224,14 @@ func (e *Engine) sendAll(row int, kind Kind, code sms.Code, id uint64, x *extras
 // Counters returns the counters of the stages. Jobs in the stages' caches count as alive.
 func (e *Engine) Counters() gateway.Counters {
 	c := gateway.Counters{Now: e.pipeline.Now(), Stages: e.pipeline.Stats(), Jobs: e.pool.Live(), Locks: e.pool.Locks()}
-	for _, s := range c.Stages {
+	c.Pipelines = e.deps.groups.sessions()
+	for i := range c.Stages {
+		s := &c.Stages[i]
 		c.Locks += s.Locks
 		c.Refs += s.Refs
+		if s.Group > 0 || len(c.Pipelines) == 1 {
+			c.Pipelines[max(s.Group-1, 0)].Busy += s.Work.Sum
+		}
 	}
 	return c
 }

@@ -3,6 +3,8 @@ package stages
 import (
 	"math/rand/v2"
 	"sync/atomic"
+
+	"pmg/gateway"
 )
 
 // groups counts the sessions of each group of stages, and chooses the group of a session that begins. A session belongs to
@@ -21,9 +23,9 @@ func (g groups) number() int { return max(len(g), 1) }
 // two chosen at random. SMSCs' go round, because few sessions have all the messages.
 func (g groups) join(listens bool) int {
 	switch {
-	case len(g) < 2:
+	case len(g) == 0: // a stage that is tested alone
 		return 0
-	case listens:
+	case listens && len(g) > 1:
 		a, b := rand.IntN(len(g)), rand.IntN(len(g)-1)
 		if b >= a {
 			b++
@@ -33,6 +35,9 @@ func (g groups) join(listens bool) int {
 		}
 		g[a].in.Add(1)
 		return a
+	case listens:
+		g[0].in.Add(1)
+		return 0
 	}
 	least := 0
 	for i := range g {
@@ -47,10 +52,19 @@ func (g groups) join(listens bool) int {
 // leave forgets a session that has ended.
 func (g groups) leave(i int, listens bool) {
 	switch {
-	case len(g) < 2:
+	case len(g) == 0:
 	case listens:
 		g[i].in.Add(-1)
 	default:
 		g[i].out.Add(-1)
 	}
+}
+
+// sessions returns how many sessions each group has.
+func (g groups) sessions() []gateway.Pipeline {
+	all := make([]gateway.Pipeline, len(g))
+	for i := range g {
+		all[i].Clients, all[i].SMSCs = int64(g[i].in.Load()), int64(g[i].out.Load())
+	}
+	return all
 }

@@ -241,3 +241,28 @@ func TestStatusIsPrintable(t *testing.T) {
 		t.Errorf("error %q", err)
 	}
 }
+
+// Several pipelines are shown with their load: since the start, or since the status before. One is not shown.
+func TestStatusTextPipelines(t *testing.T) {
+	before, s := twoStatuses()
+	s.Pipelines = []admin.Pipeline{{Number: 1, Clients: 40, SMSCs: 4, BusySeconds: 60, BusyWorkers: 0.5}}
+	if text := statusText(nil, s, statusView{}); strings.Contains(text, "pipeline") {
+		t.Errorf("one pipeline is shown:\n%s", text)
+	}
+	s.Pipelines = append(s.Pipelines, admin.Pipeline{Number: 2, Clients: 20, SMSCs: 3, BusySeconds: 20, BusyWorkers: 0.25})
+	before.Pipelines = []admin.Pipeline{{Number: 1, BusySeconds: 57}, {Number: 2, BusySeconds: 19}}
+	for name, c := range map[string]struct {
+		text string
+		want []string
+	}{
+		"since the start": {statusText(nil, s, statusView{}), []string{"1 40 4 0.5000", "2 20 3 0.2500", "works 1.33 times the mean"}},
+		"of ten seconds":  {pipelinesText(before, s), []string{"1 40 4 0.3000", "2 20 3 0.1000", "works 1.50 times the mean", "pdu builder"}},
+	} {
+		text := strings.Join(strings.Fields(c.text), " ")
+		for _, want := range c.want {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s: %q is missing in\n%s", name, want, c.text)
+			}
+		}
+	}
+}

@@ -19,12 +19,18 @@ import (
 )
 
 // A statusView selects the parts of a status to show.
-type statusView struct{ accounts, networks, stages bool }
+type statusView struct {
+	accounts, networks, stages bool
+	pipelines                  bool // pipelines and stages alone
+}
 
 // statusText returns a gateway's status s as tables. If the status before is of the same process,
 // the tables have rates since then. Strings of the answer are passed through
 // console.Escaped, because the server may not be a gateway.
 func statusText(before, s *admin.Status, show statusView) string {
+	if show.pipelines {
+		return pipelinesText(before, s)
+	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "pmg %s, up %s, ", console.Escaped(s.Version), figuretext.Age(s.Time.Sub(s.Started).Seconds()))
 	if len(s.NotReady) == 0 {
@@ -49,10 +55,41 @@ func statusText(before, s *admin.Status, show statusView) string {
 	pluginTable(s).write(&b)
 	writeNetworks(&b, s, show.networks)
 	sessionTable(s).write(&b)
+	writePipelines(&b, before, s)
 	if show.stages {
 		stageTable(s).write(&b)
 	}
 	return b.String()
+}
+
+// pipelinesText returns the tables of a gateway's pipelines and stages.
+func pipelinesText(before, s *admin.Status) string {
+	var b strings.Builder
+	writePipelines(&b, before, s)
+	stageTable(s).write(&b)
+	return b.String()
+}
+
+// writePipelines writes the load of the pipelines, if there are several, and how uneven it is: since the status before,
+// or else since the start.
+func writePipelines(b *strings.Builder, before, s *admin.Status) {
+	if len(s.Pipelines) < 2 {
+		return
+	}
+	t := newTable(1, "pipeline", "clients", "SMSCs", "busy workers")
+	var sum, most float64
+	for i, p := range s.Pipelines {
+		busy := p.BusyWorkers
+		if secs := since(before, s); secs > 0 && i < len(before.Pipelines) {
+			busy = (p.BusySeconds - before.Pipelines[i].BusySeconds) / secs
+		}
+		sum, most = sum+busy, max(most, busy)
+		t.add(strconv.Itoa(p.Number), count(p.Clients), count(p.SMSCs), workers(busy))
+	}
+	t.write(b)
+	if sum > 0 {
+		fmt.Fprintf(b, "the busiest pipeline works %.2f times the mean\n\n", most*float64(len(s.Pipelines))/sum)
+	}
 }
 
 // writeWaiting writes the numbers of waiting SMS, of waiting messages for clients, and of messages that an operator
@@ -160,7 +197,8 @@ func connectorTable(before, s *admin.Status) *table {
 		3, "connector", "dir", "state", "sessions", "in flight", "queued", "oldest", "for clients", "oldest", "answer",
 		"accepted", "refused", "sent", "failed",
 	)
-	rated := before != nil && before.Started.Equal(s.Started) && s.Time.After(before.Time)
+	secs := since(before, s)
+	rated := secs > 0
 	old := map[string]admin.Connector{}
 	if rated {
 		t.rows[0] = append(t.rows[0], "in/s", "out/s")
@@ -299,6 +337,14 @@ func sessionTable(s *admin.Status) *table {
 		}
 	}
 	return t
+}
+
+// since returns the seconds from a status of the same process to s, or 0 if there is none.
+func since(before, s *admin.Status) float64 {
+	if before == nil || !before.Started.Equal(s.Started) {
+		return 0
+	}
+	return max(s.Time.Sub(before.Time).Seconds(), 0)
 }
 
 func stageTable(s *admin.Status) *table {

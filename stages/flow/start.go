@@ -72,14 +72,22 @@ func build[D, J any](table []Spec[D, J], deps D, pool *Pool[J], o Options[J]) (*
 				p: p, name: s.Name, index: i, number: g, shared: s.Shared, group: group, to: targets[i],
 				waits: &waits[J]{limit: cmp.Or(s.Waits, defaultWaits)},
 			}
-			if len(p.groups) > 1 && !s.Shared {
-				group[i].name = fmt.Sprintf("%s/%d", s.Name, g+1)
+			if n := group[i].label(); n > 0 {
+				group[i].name = fmt.Sprintf("%s/%d", s.Name, n)
 			}
 			group[i].begin(stage)
 			p.rows = append(p.rows, group[i])
 		}
 	}
 	return p, nil
+}
+
+// label returns the number of the row's group for people, from 1; 0: the row is shared, or there is one group.
+func (r *row[J]) label() int {
+	if len(r.p.groups) == 1 || r.shared {
+		return 0
+	}
+	return r.number + 1
 }
 
 // begin gives the row its stage.

@@ -5,6 +5,7 @@ import "math"
 // Stats holds the counters of a stage. Times are in nanoseconds.
 type Stats struct {
 	Name     string
+	Group    int   // number of the row's group from 1; 0: the row is shared, or there is one group
 	In, Out  int64 // numbers of jobs taken and passed on
 	Batches  int64
 	Panics   int64
@@ -88,7 +89,7 @@ func (p *Pipeline[J]) Stats() []Stats {
 	all := make([]Stats, len(p.rows))
 	for i, r := range p.rows {
 		all[i], all[i].Depth = r.inbox.stats()
-		all[i].Name = r.name
+		all[i].Name, all[i].Group = r.name, r.label()
 	}
 	return all
 }
