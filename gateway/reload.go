@@ -127,7 +127,8 @@ func (g *Gateway) undo(before []*connector.Connector, e Service) {
 	for _, c := range g.Table.Connectors()[len(before):] {
 		e.Unlisten(c)
 		if c.PDULog != nil {
-			_ = c.PDULog.Close() // nothing was written to the log
+			c.PDULog.Retire()    // a client may have connected already, and be logged
+			_ = c.PDULog.Close() // nothing else was written to the log
 		}
 	}
 	g.Table.SetConnectors(before)

@@ -28,9 +28,9 @@ var ErrNoAnswer = errors.New("the disk has not answered")
 
 // A Dir is the directory of one gateway's pdu logs. It is safe for concurrent use.
 //
-// Files of the same name share one file on disk and the goroutine that writes it.
-// A gateway has two such files while a connector that was removed still drains and
-// another one of that name has been added.
+// Files of the same name share one file on disk and the goroutine that writes it: those that
+// goroutines have of one connector (File.Beside), and those of a connector that was removed and
+// still drains while another one of that name has been added.
 type Dir struct {
 	o       Options
 	limit   int64 // maxWaiting, except in tests
@@ -81,14 +81,9 @@ func (d *Dir) Open(connector string) (*File, error) {
 			return nil, err
 		}
 	}
-	f := &File{
-		dir: d, name: connector, w: w, head: newHead(connector),
-		text: d.o.Text, hash: newTextHash(&d.o), wait: int64(d.o.Flush),
-	}
-	d.mu.Lock()
-	d.files = append(d.files, f)
-	d.mu.Unlock()
-	return f, nil
+	c := &connectorLog{dir: d, name: connector, text: d.o.Text, wait: int64(d.o.Flush)}
+	c.w.Store(w)
+	return c.newFile(), nil
 }
 
 // add makes a writer for a name that has no writer. The caller holds d.mu, and starts the writer.
@@ -110,7 +105,7 @@ func (d *Dir) writer(name string) *writer {
 	return w
 }
 
-// release ends a file's use of its writer. A writer that no file uses ends.
+// release ends a connector's use of its writer. A writer that no connector uses ends.
 func (d *Dir) release(w *writer) {
 	d.mu.Lock()
 	w.refs--
@@ -146,6 +141,7 @@ func (d *Dir) close(files []*File) error {
 	limit, cancel := context.WithTimeout(context.Background(), closeWait)
 	defer cancel()
 	var errs error
+	failed := map[*connectorLog]bool{} // an error is about all files of a connector
 	for i, end := range ends {
 		var err error
 		select {
@@ -153,7 +149,8 @@ func (d *Dir) close(files []*File) error {
 		case <-limit.Done():
 			err = fmt.Errorf("%w for %v; lines are lost", ErrNoAnswer, closeWait)
 		}
-		if err != nil {
+		if c := files[i].connectorLog; err != nil && !failed[c] {
+			failed[c] = true
 			errs = errors.Join(errs, fmt.Errorf("cannot close pdu log of %s: %w", files[i].name, err))
 		}
 	}

@@ -34,7 +34,8 @@
 //	pdulog/clients-20261119T000000.004711.log.zst  rotated and compressed
 //
 // A File gathers lines in chunks of 64 KiB and hands them to its writer, which has its own
-// goroutine. The writer is woken when 512 KiB wait or the oldest line has waited for
+// goroutine. Each pipeline has a File of its own beside the connector's (Files), so the lines
+// of a session are in order, and those of two pipelines up to logfile.Overlap out of it. The writer is woken when 512 KiB wait or the oldest line has waited for
 // Options.Flush. It rotates the file before a line that would make it too large, and at the
 // first line after the end of its period. Then it removes the oldest files, so that
 // Options.Keep, KeepAge and MaxTotal hold at any time, and MinFree of the disk stays free. For
@@ -61,7 +62,7 @@
 //
 // # Start reading
 //
-// file.go (lines to chunks), writer.go (chunks to disk; internal/logfile has the files), then
+// file.go (lines to chunks), files.go (the Files of a goroutine), writer.go (chunks to disk; internal/logfile has the files), then
 // line.go (parsing a line), tail.go (reading across rotations), read.go (merging several
 // connectors), trace.go (the way of a message) and decode.go (lines as PDUs).
 package pdulog

@@ -153,7 +153,7 @@ func openOn(t testing.TB, dir string, o Options, open func(path string) (logfile
 func flush(f *File, now int64) {
 	f.Flush(now)
 	done := make(chan error, 1)
-	if _, ok := f.w.put(chunk{from: f, done: done}, true); ok {
+	if _, ok := f.w.Load().put(chunk{done: done}, true); ok {
 		<-done
 	}
 }

@@ -1,6 +1,7 @@
 package pdulog
 
 import (
+	"slices"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -20,34 +21,69 @@ const (
 )
 
 // A File is the pdu log of one connector. Line, Due, Flush and Close belong to one
-// goroutine at a time; the other methods may be called from any goroutine.
+// goroutine at a time; the other methods may be called from any goroutine. Another goroutine
+// that logs PDUs of the connector has a File of its own (Beside).
 //
 // Only Close waits for the disk. The other methods gather lines in a chunk, and hand full
 // chunks to the file's writer, which has its own goroutine.
 type File struct {
-	dir  *Dir
-	name string
-	w    *writer
+	*connectorLog
 
-	text bool      // message texts are written
-	hash *textHash // hash that is written in place of texts; nil: none is
-	wait int64     // how long a line may wait before the writer is woken
-
+	hash    *textHash // hash that is written in place of texts; nil: none is
 	head    head
 	buf     []byte // the chunk that is being filled, which contains only whole lines
 	lines   uint64 // number of lines in buf
 	waiting bool   // the writer was not yet woken for lines in buf
 	first   int64  // time of the oldest of the lines for which the writer was not woken
 	retryAt int64  // buf found no room; Flush tries again then
+	closed  bool
+}
 
-	reported   uint64 // number of lost lines in the last warning
-	complainAt int64
+// A connectorLog is what the files of one connector have in common.
+type connectorLog struct {
+	dir  *Dir
+	name string
+	text bool  // message texts are written
+	wait int64 // how long a line may wait before the writer is woken
+
+	w        atomic.Pointer[writer] // another one, if the connector was removed and the writer has ended
+	open     atomic.Int64           // number of files that are not closed
+	released atomic.Bool            // Retire was called, or Close of the last file
 
 	written, lost, errors atomic.Uint64
-	released              atomic.Bool // Retire or Close was called
-	closed                bool
-	strangers             strangers // limits the lines of sessions that are not logged in
-	pressing              strangers // limits the lines of sessions that continue although they are refused
+	reported              atomic.Uint64 // number of lost lines in the last warning
+	complainAt            atomic.Int64
+
+	strangers strangers // limits the lines of sessions that are not logged in
+	pressing  strangers // limits the lines of sessions that continue although they are refused
+}
+
+// newFile returns a further file of a connector.
+func (c *connectorLog) newFile() *File {
+	f := &File{connectorLog: c, head: newHead(c.name), hash: newTextHash(&c.dir.o)}
+	c.open.Add(1)
+	c.dir.mu.Lock()
+	c.dir.files = append(c.dir.files, f)
+	c.dir.mu.Unlock()
+	return f
+}
+
+// Beside returns a further file of the same connector, for another goroutine. Both are
+// written to the same file on disk, and share limits, counters, and the end by Retire. Each is
+// closed by itself, or by Dir.Close.
+func (f *File) Beside() *File { return f.newFile() }
+
+// leave ends a file into which no more lines come, if the connector was removed and no line waits. It reports whether it did.
+func (f *File) leave() bool {
+	if !f.released.Load() || f.waiting {
+		return false
+	}
+	f.closed = true
+	f.open.Add(-1)
+	f.dir.mu.Lock()
+	defer f.dir.mu.Unlock()
+	f.dir.files = slices.DeleteFunc(f.dir.files, func(other *File) bool { return other == f })
+	return true
 }
 
 // Line adds a PDU that was received from the peer on an instance, or is sent to it. s is
@@ -118,7 +154,7 @@ func (f *File) Flush(now int64) {
 		f.retryAt = now + int64(retryWait)
 		return
 	}
-	f.w.wake()
+	f.w.Load().wake()
 	f.waiting, f.retryAt = false, 0
 }
 
@@ -128,64 +164,63 @@ func (f *File) handOver(now int64, wake bool) bool {
 	n := int64(len(f.buf))
 	if f.dir.waiting.Add(n) > f.dir.limit {
 		f.dir.waiting.Add(-n)
-		f.w.wake()
+		f.w.Load().wake()
 		return false
 	}
-	c := chunk{from: f, b: f.buf, lines: f.lines, at: now}
+	c := chunk{from: f.connectorLog, b: f.buf, lines: f.lines, at: now}
 	for {
-		next, ok := f.w.put(c, wake)
+		next, ok := f.w.Load().put(c, wake)
 		if ok {
 			f.buf, f.lines = next, 0
 			return true
 		}
-		f.w = f.dir.writer(f.name) // the file was retired, and the writer has ended
+		f.w.Store(f.dir.writer(f.name)) // the file was retired, and the writer has ended
 	}
 }
 
 // complain logs a warning about lost lines or a disk that does not answer, at most once per
 // complainEvery.
-func (f *File) complain(now int64) {
-	if now < f.complainAt && now >= f.complainAt-int64(complainEvery) { // otherwise the clock was set back
+func (c *connectorLog) complain(now int64) {
+	at := c.complainAt.Load()
+	if now < at && now >= at-int64(complainEvery) { // otherwise the clock was set back
 		return
 	}
-	lost, stuck := f.lost.Load()-f.reported, f.w.stuck(now)
-	if lost == 0 && stuck < stuckAfter {
+	lost, stuck := c.lost.Load(), c.w.Load().stuck(now)
+	if lost == c.reported.Load() && stuck < stuckAfter ||
+		!c.complainAt.CompareAndSwap(at, now+int64(complainEvery)) { // another file has just logged it
 		return
 	}
-	f.complainAt = now + int64(complainEvery)
-	f.reported += lost
-	f.dir.o.Log.Warn().Str("connector", f.name).Uint64("lost", lost).Stringer("disk_silent", stuck).
+	c.dir.o.Log.Warn().Str("connector", c.name).Uint64("lost", lost-c.reported.Swap(lost)).Stringer("disk_silent", stuck).
 		Msg(
 			"pdu log cannot follow: the disk is too slow or does not answer; messages go on, lines are lost when memory " +
 				"for them is full",
 		)
 }
 
-// Retire is called when the connector was removed. The file on disk is closed as soon as
-// all lines are written. Lines may still be added, and open it again.
-func (f *File) Retire() {
-	if !f.released.Swap(true) {
-		f.dir.mu.Lock()
-		w := f.dir.writers[f.name]
-		f.dir.mu.Unlock()
-		f.dir.release(w)
+// Retire is called when the connector was removed. It is about all files of the connector:
+// the file on disk is closed as soon as all lines are written. Lines may still be added, and
+// open it again.
+func (c *connectorLog) Retire() {
+	if !c.released.Swap(true) {
+		c.dir.release(c.w.Load()) // it has not ended, because it was in use
 	}
 }
 
 // Lines returns how many lines were written.
-func (f *File) Lines() uint64 { return f.written.Load() }
+func (c *connectorLog) Lines() uint64 { return c.written.Load() }
 
 // Lost returns the number of lines that were not written, or were written to a file that had been removed.
-func (f *File) Lost() uint64 { return f.lost.Load() }
+func (c *connectorLog) Lost() uint64 { return c.lost.Load() }
 
 // Errors returns how many operations on the file failed.
-func (f *File) Errors() uint64 { return f.errors.Load() }
+func (c *connectorLog) Errors() uint64 { return c.errors.Load() }
 
 // RemovedEarly returns how many rotated files were removed because the disk was nearly full.
-func (f *File) RemovedEarly() int64 { return f.w.file.RemovedEarly() }
+func (c *connectorLog) RemovedEarly() int64 { return c.w.Load().file.RemovedEarly() }
 
 // Close writes the waiting lines and syncs the file. It gives up after closeWait if the
-// disk does not answer. It interrupts a compression, which the next Open does again.
+// disk does not answer. With the last file of the connector it interrupts a compression, which
+// the next Open does again.
 func (f *File) Close() error { return f.dir.close([]*File{f}) }
 
 // end hands the last lines to the writer. It returns the channel on which the writer reports when the lines are safe on disk.
@@ -199,15 +234,17 @@ func (f *File) end() <-chan error {
 	if len(f.buf) > 0 && !f.handOver(time.Now().UnixNano(), false) {
 		f.lost.Add(f.lines)
 	}
-	if _, ok := f.w.put(chunk{from: f, done: done}, false); !ok {
-		done <- nil // the file was retired, and the writer has ended
-		return done
-	}
+	isLast := f.open.Add(-1) == 0
+	w := f.w.Load()
+	_, ok := w.put(chunk{done: done}, false)
 	f.buf, f.lines, f.waiting = nil, 0, false
-	if f.released.Swap(true) {
-		f.w.wake()
-	} else {
-		f.dir.release(f.w)
+	switch {
+	case !ok: // the file was retired, and the writer has ended
+		done <- nil
+	case isLast && !f.released.Swap(true):
+		f.dir.release(w)
+	default:
+		w.wake()
 	}
 	return done
 }

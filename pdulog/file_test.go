@@ -204,14 +204,14 @@ func TestLineDoesNotAllocate(t *testing.T) {
 	defer f.Close()
 	p, now := submit(1), time.Now().UnixNano()
 	about := About{ID: 0x1a1fb0c12c230d41, Account: "an account whose name needs \"quotes\" and is long"}
-	barrier := chunk{from: f, done: make(chan error, 1)}
+	barrier := chunk{done: make(chan error, 1)}
 	batch := func() {
 		for range 1000 {
 			now += 1e6
 			f.Line(now, 3, true, p, LoggedIn, about)
 		}
 		f.Flush(now)
-		f.w.put(barrier, true)
+		f.w.Load().put(barrier, true)
 		<-barrier.done
 	}
 	for range 10 {

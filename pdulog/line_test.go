@@ -34,7 +34,7 @@ func TestAbout(t *testing.T) {
 	const head, pdu = "2026-11-20T19:05:22.469303Z c/3 > ", `submit_sm seq=17 short_message="x id=0123456789abcdef account=eve"`
 	f := func(a About, want string) {
 		t.Helper()
-		w := File{head: newHead("c"), text: true}
+		w := File{connectorLog: &connectorLog{text: true}, head: newHead("c")}
 		w.Line(at("2026-11-20T19:05:22.469303Z"), 3, false, &fakePDU{shown: pdu}, LoggedIn, a)
 		if got := string(w.buf); got != head+pdu+want+"\n" {
 			t.Errorf("got %q", got)
@@ -128,7 +128,7 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		h := newHead(e.Connector)
-		w := File{head: h, buf: make([]byte, 0, len(line)+1)}
+		w := File{connectorLog: new(connectorLog), head: h, buf: make([]byte, 0, len(line)+1)}
 		w.Line(e.Time.UnixNano(), e.Instance, e.Received, &fakePDU{shown: string(e.PDU)}, LoggedIn, About{})
 		printed := w.buf[:len(w.buf)-1]
 		if e.ID != nil {

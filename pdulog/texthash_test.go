@@ -21,7 +21,8 @@ func TestTextHash(t *testing.T) {
 		if err := driver.ParseLog(p, []byte(line)); err != nil {
 			t.Fatal(err)
 		}
-		f := &File{dir: &Dir{limit: 1 << 20}, head: newHead("clients"), hash: newTextHash(&Options{TextKey: []byte(key)})}
+		hash := newTextHash(&Options{TextKey: []byte(key)})
+		f := &File{connectorLog: &connectorLog{dir: &Dir{limit: 1 << 20}}, head: newHead("clients"), hash: hash}
 		f.Line(1, 1, true, p, s, About{ID: 0x1a1fb0c12c230d41, Account: "acme"})
 		if n := testing.AllocsPerRun(100, func() {
 			f.buf = f.buf[:0]

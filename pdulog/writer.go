@@ -23,13 +23,13 @@ const (
 	idleWait = time.Hour
 )
 
-// A chunk contains lines that a file has passed to its writer.
+// A chunk contains lines that files of a connector have passed to their writer.
 type chunk struct {
-	from  *File
+	from  *connectorLog
 	b     []byte
 	lines uint64
 	at    int64      // when the writer got the chunk
-	done  chan error // instead of lines: from is being closed and waits for the result
+	done  chan error // instead of lines: a file is being closed and waits for the result
 }
 
 // A writer is one file on disk, with the chunks that wait for it and the goroutine that
@@ -40,14 +40,15 @@ type writer struct {
 	name   string
 	log    zerolog.Logger
 	file   *logfile.File // closed after a rotation or an error; the next write opens the file
-	refs   int           // number of files that use the writer; guarded by Dir.mu
+	refs   int           // number of connectors that use the writer; guarded by Dir.mu
 	wakeup chan struct{}
 	reopen atomic.Bool
 	busy   atomic.Int64 // since when the writer has worked on the present chunk; 0: the writer is idle
 
 	mu     sync.Mutex
 	queue  []chunk
-	queued int // bytes in queue
+	queued int   // bytes in queue
+	latest int64 // when the writer got the latest chunk
 	free   [][]byte
 	closes []chan error // channels of callers that wait for a new file
 	ended  bool
@@ -57,14 +58,14 @@ type writer struct {
 	ends      []chan error
 	failing   bool
 	retryAt   time.Time
-	workedAt  time.Time        // when the writer last had lines to write
-	unchecked map[*File]uint64 // lines written since the last check of the file's name
+	workedAt  time.Time                // when the writer last had lines to write
+	unchecked map[*connectorLog]uint64 // lines written since the last check of the file's name
 }
 
 func newWriter(d *Dir, name string) *writer {
 	w := &writer{
 		dir: d, name: name, log: d.o.Log.With().Str("connector", name).Logger(),
-		wakeup: make(chan struct{}, 1), unchecked: map[*File]uint64{},
+		wakeup: make(chan struct{}, 1), unchecked: map[*connectorLog]uint64{},
 		workedAt: time.Now(),
 	}
 	w.file = d.logs.File(name, w.log, w.happens)
@@ -97,6 +98,7 @@ func (w *writer) put(c chunk, wake bool) (next []byte, ok bool) {
 		w.mu.Unlock()
 		return nil, false
 	}
+	w.date(&c)
 	last := len(w.queue) - 1
 	switch {
 	case last >= 0 && w.queue[last].takes(&c):
@@ -121,6 +123,18 @@ func (w *writer) put(c chunk, wake bool) (next []byte, ok bool) {
 	return next, true
 }
 
+// date makes the times of chunks rise, because the goroutines that hand them over read the clock before that: a file
+// would otherwise get an earlier name than the file before it. A clock that was set back is believed.
+func (w *writer) date(c *chunk) {
+	switch {
+	case c.done != nil:
+	case c.at < w.latest && c.at > w.latest-int64(logfile.Overlap):
+		c.at = w.latest
+	default:
+		w.latest = c.at
+	}
+}
+
 // closeFile begins a new file for the callers that wait for one, after all lines that the writer got earlier.
 func (w *writer) closeFile(err error) {
 	w.mu.Lock()
@@ -135,8 +149,8 @@ func (w *writer) closeFile(err error) {
 	}
 }
 
-// takes reports whether the lines of c fit into t. Joining small chunks saves memory while
-// the disk is slow.
+// takes reports whether the lines of c fit into t. Joining small chunks, also those of several
+// files of the connector, saves memory while the disk is slow.
 func (t *chunk) takes(c *chunk) bool {
 	return t.done == nil && c.done == nil && t.from == c.from && len(t.b)+len(c.b) <= chunkSize
 }
@@ -161,7 +175,7 @@ func (w *writer) stuck(now int64) time.Duration {
 	return time.Duration(now - since)
 }
 
-// run writes chunks until no file uses the writer any more.
+// run writes chunks until no connector uses the writer any more.
 func (w *writer) run() {
 	w.file.Start()
 	timer := time.NewTimer(idleWait)
@@ -363,9 +377,9 @@ func (w *writer) report(err error) {
 	w.failing = err != nil
 }
 
-// end reports the result to the files that are being closed. If no file uses the writer any more, it closes
+// end reports the result to the files that are being closed. If no connector uses the writer any more, it closes
 // the file on disk and returns true. err is the reason why lines could not be written. The lines are lost if
-// no file is left, because there is no further attempt.
+// no connector is left, because there is no further attempt.
 func (w *writer) end(err error) bool {
 	for _, c := range w.taken { // files that wait after lines that could not be written
 		if c.done != nil {
@@ -410,7 +424,7 @@ func (w *writer) giveUp() (lost uint64) {
 	return lost
 }
 
-// unused reports whether no file uses the writer any more.
+// unused reports whether no connector uses the writer any more.
 func (w *writer) unused() bool {
 	w.dir.mu.Lock()
 	defer w.dir.mu.Unlock()

@@ -107,7 +107,7 @@ func TestFailingDiskTakesLittleMemory(t *testing.T) {
 			time.Sleep(100 * time.Millisecond)
 		}
 		synctest.Wait()
-		if n := len(f.w.queue); n > 10 { // 280 KB
+		if n := len(f.w.Load().queue); n > 10 { // 280 KB
 			t.Errorf("%d chunks wait", n)
 		}
 		d.room = 1 << 30

@@ -15,6 +15,12 @@ import (
 // rotation, so every line in the file is older. Names sort in the order of their times.
 const StampLayout = "20060102T150405.000000"
 
+// Overlap is the longest time by which a line may be earlier than the lines before it, and than the rotation of the
+// file before its file. A line waits in memory for up to pdulog.flush, which is 10 s at most, and a logger may be a
+// second late. Meanwhile other goroutines write later lines to the same file. Only lines from before a clock was set
+// back, or that waited longer because the disk took none, are further apart.
+const Overlap = 11 * time.Second
+
 const (
 	Suffix       = ".log" // Suffix ends the names of files that are not compressed.
 	packedSuffix = ".zst" // behind Suffix, of compressed files
