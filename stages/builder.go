@@ -191,6 +191,9 @@ func (b *builder) tellLane(l *connector.Link, kind Kind, code sms.Code) {
 	b.out.To(toDispatcher, j)
 }
 
+// Logout implements session.Port.
+func (b *builder) Logout(match func(*connector.Link) bool) { b.logout(nil, match) }
+
 // TickAt implements session.Port.
 func (b *builder) TickAt(at int64) { b.out.TickIn(time.Duration(at - b.out.Now())) }
 

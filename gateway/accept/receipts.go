@@ -141,7 +141,9 @@ func (a *Acceptor[T]) acceptReceipt(now int64, q *finding[T], s *connector.Share
 		return
 	}
 	count.Add(1)
-	if s != nil {
+	if s == nil { // orphans are ordered by their ids, so they take none of a block
+		q.message.ID = a.keep.IDs.Add(1)
+	} else {
 		s.Lane.Ends.Count(q.match.Says)
 		a.checker.WarnNearlyFull(s)
 	}

@@ -142,8 +142,12 @@ func (c *Conversation[R]) admitted(now int64, l *connector.Link, r R, result log
 		replaced, result = c.sessions.replaceable(now, l, result)
 	}
 	result = c.sessions.admit(now, l, result)
-	if replaced != nil && result.Code == sms.OK {
+	switch {
+	case replaced == nil:
+	case result.Code == sms.OK:
 		c.replace(now, replaced, l.Remote)
+	default:
+		replaced.Place.Leave()
 	}
 	a := l.Session.Login(now, c.port.PDU(r), result.Code)
 	if a.Kind == protocols.SendClose && result.AnswerAfter > now {

@@ -111,6 +111,15 @@ func (p *port) AnsweredLate(_ int64, _ *connector.Link, r *request, u connector.
 	p.late, p.codes = append(p.late, u), append(p.codes, code)
 }
 
+// Logout logs out of sessions of this conversation.
+func (p *port) Logout(match func(*connector.Link) bool) {
+	p.clients.Links(func(l *connector.Link) {
+		if match(l) {
+			p.c.Unbind(p.now, l)
+		}
+	})
+}
+
 func (p *port) Bound(_ int64, l *connector.Link, _ bool) { p.bound[l]++ }
 func (p *port) LoggingOut(_ int64, l *connector.Link)    { p.leaving[l]++ }
 
