@@ -60,7 +60,7 @@ func portOf(t *testing.T, g *gateway.Gateway, clients, operator *connector.Conne
 		hung: map[*connector.Link]string{}, bound: map[*connector.Link]int{}, leaving: map[*connector.Link]int{},
 	}
 	p.g.Node.Clock.EngineClock = func() int64 { return p.now }
-	p.c = session.NewConversation[*request](p.g.Sessions, p, 10)
+	p.c = session.NewConversation[*request](p.g.Sessions, p, 1)
 	t.Cleanup(func() {
 		if p.open != 0 {
 			t.Errorf("%d requests were not released", p.open)
