@@ -234,6 +234,23 @@ type Dialogue struct {
 type Place struct {
 	Admitted bool // the session is counted by Connector.BindClient
 	Replaced bool // the account does not count the session any more: another session has taken its place
+
+	lasts atomic.Int64 // BoundAt while the phase is Bound, negative when the place is taken; otherwise 0
+}
+
+// Lasts returns since when the session is in the phase Bound, or 0 if it is not, or has lost its place. If the
+// result is not 0, the session's account may be read. Any goroutine may call it.
+func (p *Place) Lasts() (since int64) { return max(p.lasts.Load(), 0) }
+
+// Take takes the place for another session, unless the session has ended or lost the place since Lasts has
+// returned since. Any goroutine may call it.
+func (p *Place) Take(since int64) bool { return p.lasts.CompareAndSwap(since, -since) }
+
+// Leave undoes Take.
+func (p *Place) Leave() {
+	if since := p.lasts.Load(); since < 0 {
+		p.lasts.CompareAndSwap(since, -since)
+	}
 }
 
 // A Phase is how far the life of a session has come. Only a login that is refused in an open
@@ -262,7 +279,21 @@ const (
 )
 
 // Enter sets the session's phase, unless the session is already in a later phase.
-func (d *Dialogue) Enter(p Phase) { d.Phase = max(d.Phase, p) }
+func (d *Dialogue) Enter(p Phase) {
+	if p > Bound && d.Phase <= Bound {
+		d.Place.lasts.Store(0)
+	}
+	d.Phase = max(d.Phase, p)
+}
+
+// Bind enters the phase Bound, and records since when the session is logged in.
+func (d *Dialogue) Bind(now int64) {
+	d.Enter(Bound)
+	d.BoundAt = now
+	if d.Phase == Bound {
+		d.Place.lasts.Store(now)
+	}
+}
 
 // LoginDecided ends the phase LoggingIn. Another phase follows if the login was accepted, or if the
 // session ends because the login was refused.

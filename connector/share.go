@@ -175,10 +175,14 @@ type Arrivals struct {
 	share  *Share
 	n      int64 // places that the messages take
 	octets int64
-	// The room of the share when it was first read after the last Flush. Other goroutines write the
-	// counters, so the counters are read only once for many messages.
+	// What may enter before the room of the share is read again. Other goroutines write the counters, so
+	// the counters are read only once for many messages.
 	places, memory int64
 }
+
+// partAhead is the part of the free room that may enter before the messages are counted. Several Arrivals
+// at the same time exceed the room by that part each at most, and less if each is counted as often.
+const partAhead = 8
 
 // HasRoom reports whether a share has room for a text with this number of parts and octets. others
 // and othersOctets are further messages that are about to enter.
@@ -187,12 +191,14 @@ func (a *Arrivals) HasRoom(s *Share, parts, octets, others, othersOctets int64) 
 		a.Flush()
 		a.share = s
 	}
-	others, octets = a.n+others, a.octets+othersOctets+octets
-	if others+parts <= a.places && octets <= a.memory {
+	octets += othersOctets
+	if a.n+others+parts <= a.places && a.octets+octets <= a.memory {
 		return true
 	}
-	a.places, a.memory = s.Room(), s.mayUse()-s.Origin.Tally.Memory.Load()
-	return s.HasRoom(others, parts) && octets <= a.memory
+	a.Flush()
+	memory := s.mayUse() - s.Origin.Tally.Memory.Load()
+	a.places, a.memory = s.Room()/partAhead, memory/partAhead
+	return s.HasRoom(others, parts) && octets <= memory
 }
 
 // Enter adds a message, which Flush counts.

@@ -27,12 +27,9 @@ var _ session.Port[*Job] = (*builder)(nil)
 
 func newBuilder(d *Deps) (flow.Stage[Job], error) {
 	b := &builder{Deps: d}
-	b.talk = session.NewConversation(d.Gateway.Sessions, b, idBlock)
+	b.talk = session.NewConversation(d.Gateway.Sessions, b, 1)
 	return b, nil
 }
-
-// idBlock is how many message ids the builder takes at a time.
-const idBlock = 64
 
 // Flush counts the messages and answers of the batch before any other stage gets them.
 func (b *builder) Flush(out *flow.Out[Job]) {
@@ -196,6 +193,9 @@ func (b *builder) tellLane(l *connector.Link, kind Kind, code sms.Code) {
 	b.out.CountRef()
 	b.out.To(toDispatcher, j)
 }
+
+// Logout implements session.Port.
+func (b *builder) Logout(match func(*connector.Link) bool) { b.logout(nil, match) }
 
 // TickAt implements session.Port.
 func (b *builder) TickAt(at int64) { b.out.TickIn(time.Duration(at - b.out.Now())) }

@@ -72,6 +72,8 @@ type Executor[T any] interface {
 	Store(now int64, p Pending[T])
 	// Queue gives a stored message to its lane.
 	Queue(now int64, a keep.Accepted)
+	// TickAt asks for a call of Acceptor.Tick at the given time. Without Turns it is not called.
+	TickAt(at int64)
 	// Answer answers the sender with the outcome of its message. If the code is Undecided, the sender
 	// is not answered, and a session ends.
 	Answer(now int64, by T, o Outcome)
@@ -100,13 +102,26 @@ type Acceptor[T any] struct {
 	finding   *finding[T]           // the search for the present receipt
 	searches  map[string]*search[T] // the receipts whose messages are being searched for
 	searchKey []byte
+
+	turns   *Turns // nil: no other Acceptor handles receipts at the same time
+	member  uint32
+	waiting []*finding[T]     // receipts that wait for their turn, in the order in which they came
+	storing map[uint64]*claim // turns of receipts that wait for their commit, by the receipt's id
+	passing []*claim          // turns that end at the next Tick
 }
 
-// New makes an acceptor that takes block message ids at a time.
-func New[T any](k *keep.Keeper, i *intake.Checker, r *receipts.Matcher, block uint64, x Executor[T]) *Acceptor[T] {
-	return &Acceptor[T]{
+// New makes an acceptor that takes block message ids at a time. turns is nil if no other acceptor handles receipts at the same
+// time.
+func New[T any](
+	k *keep.Keeper, i *intake.Checker, r *receipts.Matcher, block uint64, turns *Turns, x Executor[T],
+) *Acceptor[T] {
+	a := &Acceptor[T]{
 		executor: x, keep: k, checker: i, intake: i.NewIntake(block), matcher: r, counts: &r.Counts, asking: &r.Asking,
 	}
+	if turns != nil {
+		a.turns, a.member, a.storing = turns, turns.join(), map[uint64]*claim{}
+	}
+	return a
 }
 
 // Flush updates the counters with the messages that were accepted since the last Flush.
@@ -142,17 +157,17 @@ func (a *Acceptor[T]) Submit(now int64, by T, s *intake.Submission) {
 	case s.Message.Kind == sms.Receipt:
 		a.Receipt(now, by, s.From, s.Message)
 	default:
-		a.accept(now, Pending[T]{Accepted: s.Accepted(), From: s.From, By: by, After: s.After}, s.Reply(), s.MustStore)
+		a.accept(now, Pending[T]{Accepted: s.Accepted(), From: s.From, By: by, After: s.After}, s.Reply(), s.MustStore, nil)
 	}
 }
 
 // Accept accepts messages that have passed all steps. The messages get ids and places. They are
 // stored if the store is durable or they wait in no lane. Then they are answered and queued.
-func (a *Acceptor[T]) Accept(now int64, p Pending[T]) { a.accept(now, p, keep.Accepted{}, false) }
+func (a *Acceptor[T]) Accept(now int64, p Pending[T]) { a.accept(now, p, keep.Accepted{}, false, nil) }
 
 // accept implements Accept. If reply has a message, it is stored in the same commit. mustStore says
-// that the commit is needed even if the store is in memory.
-func (a *Acceptor[T]) accept(now int64, p Pending[T], reply keep.Accepted, mustStore bool) {
+// that the commit is needed even if the store is in memory. has is the turn of a receipt, or nil.
+func (a *Acceptor[T]) accept(now int64, p Pending[T], reply keep.Accepted, mustStore bool, has *claim) {
 	var aside bool
 	p.Accepted, p.More, aside = a.intake.Enter(now, p.Accepted, p.More)
 	if reply.Message != nil {
@@ -161,20 +176,26 @@ func (a *Acceptor[T]) accept(now int64, p Pending[T], reply keep.Accepted, mustS
 	}
 	if !a.keep.Durable() && !aside && !mustStore {
 		a.stored(now, p)
+		a.passOn(now, has)
 		return
 	}
 	a.keep.Storing.Add(1)
+	if has != nil {
+		a.storing[p.Message.ID] = has
+	}
 	a.executor.Store(now, p)
 }
 
 // Ended continues with a message after its commit. code is the result of keep.CodeOf.
 func (a *Acceptor[T]) Ended(now int64, p Pending[T], code sms.Code) {
 	defer a.keep.Storing.Add(-1) // after the answer, because a stopping gateway waits for the answer
+	has := a.turnOf(p.Message.ID)
 	if code == sms.OK {
 		a.stored(now, p)
 	} else {
 		a.notStored(now, p, code)
 	}
+	a.passOn(now, has)
 }
 
 // stored answers the sender of a stored message, and queues the message.

@@ -60,6 +60,7 @@ func (x *executor) Wait(_ int64, _ string, s *intake.Submission) bool {
 }
 
 func (x *executor) InTurn(id []byte)                        { x.ids = append(x.ids, string(id)) }
+func (x *executor) TickAt(int64)                            {}
 func (x *executor) Hold(string)                             { x.held++ }
 func (x *executor) Release(int64, string)                   { x.held-- }
 func (x *executor) Store(_ int64, p Pending[string])        { x.stores = append(x.stores, p) }
@@ -146,7 +147,7 @@ func newRig(t *testing.T, durable bool) *rig {
 	s := settle.New(g.Node, g.Keeper, g.Table, c, hooks.New(nil))
 	i := intake.New(g.Node, g.Keeper, g.Table, c, s.Receipts, &s.Events, hooks.New(nil), lists.New(g.Node, g.Keeper), networks.New(g.Node), credit.New(g.Node, g.Keeper))
 	x := &executor{answers: map[string]Outcome{}}
-	a := New(g.Keeper, i, s.Receipts, 1, x)
+	a := New(g.Keeper, i, s.Receipts, 1, nil, x)
 	m := &matcher{smsc: &receipts.SMSC{Name: "operator"}}
 	a.matcher, a.counts = m, &receipts.Counters[atomic.Int64]{}
 	v := &rig{Acceptor: a, t: t, x: x, m: m, node: g.Node}
@@ -320,7 +321,7 @@ func TestReply(t *testing.T) {
 				Accepted: keep.Accepted{Message: mo, Share: r.m.share}, By: "mo",
 				From: &connector.Source{Connector: r.operator, Origin: r.origin},
 			}
-			r.accept(1, p, keep.Accepted{Message: reply, Share: share}, false)
+			r.accept(1, p, keep.Accepted{Message: reply, Share: share}, false, nil)
 			if durable {
 				if stores := r.x.stores; len(stores) != 1 || len(stores[0].More) != 1 || stores[0].More[0].Message != reply ||
 					share.Queued() != 1 || len(r.x.queued) != 0 {

@@ -17,6 +17,9 @@ type finding[T any] struct {
 	report  sms.Report // the SMSC's; its slices are parts of the message, and end when that becomes the client's receipt
 	smsc    *receipts.SMSC
 	search  *search[T]
+	claim   *claim  // the receipt's turn; nil: there are no Turns, or the receipt waits
+	ticket  *ticket // nil: the receipt does not wait
+	at      int64   // time of the receipt, in the order of Turns
 
 	match  receipts.Match
 	found  bool
@@ -29,7 +32,7 @@ func (a *Acceptor[T]) Receipt(now int64, by T, from *connector.Source, m *sms.Me
 		a.finding = &finding[T]{}
 	}
 	q := a.finding
-	*q = finding[T]{by: by, from: from, message: m, match: q.match.Emptied()}
+	*q = finding[T]{by: by, from: from, message: m, at: now, match: q.match.Emptied()}
 	q.smsc = a.matcher.Of(from.Connector.Config())
 	var ok bool
 	if q.report, ok = m.Report(); ok {
@@ -39,8 +42,9 @@ func (a *Acceptor[T]) Receipt(now int64, by T, from *connector.Source, m *sms.Me
 	switch {
 	case !ok: // the contents of the receipt are not known
 		a.notFound(now, q)
+	case a.turns != nil && !a.hasTurn(now, q):
 	case !a.follows(q):
-		a.find(now, q)
+		a.find(q.at, q)
 	}
 }
 
@@ -67,6 +71,7 @@ func (a *Acceptor[T]) lookUp(q *finding[T]) {
 			q.failed = a.matcher.LoadParts(&q.match)
 		}
 	}, func(now int64, gone bool) {
+		now = max(now, q.at)
 		switch {
 		case gone: // the SMSC gets no answer and sends the receipt again
 			q.message.Release()
@@ -78,6 +83,7 @@ func (a *Acceptor[T]) lookUp(q *finding[T]) {
 			a.foundOut(now, q)
 			return
 		}
+		a.passOn(now, q.claim)
 		a.ends(now, q, false)
 	})
 }
@@ -100,10 +106,11 @@ func (a *Acceptor[T]) foundOut(now int64, q *finding[T]) {
 	case receipts.Dropped:
 		q.message.Release()
 		q.from.Connector.Stats.Receipts.Add(q.report.State)
+		a.passOn(now, q.claim)
 		a.executor.Answer(now, q.by, Outcome{})
 	case receipts.Recorded:
 		q.message.Release()
-		a.answerRecorded(q.by, q.from.Connector, q.report.State)
+		a.answerRecorded(now, q)
 	default:
 		a.acceptReceipt(now, q, share, &a.counts.Matched)
 	}
@@ -112,7 +119,9 @@ func (a *Acceptor[T]) foundOut(now int64, q *finding[T]) {
 
 // answerRecorded answers a receipt that goes no further, after its content is stored, and counts it
 // by its state.
-func (a *Acceptor[T]) answerRecorded(by T, from *connector.Connector, state sms.State) {
+func (a *Acceptor[T]) answerRecorded(now int64, q *finding[T]) {
+	by, from, state := q.by, q.from.Connector, q.report.State
+	a.passOn(now, q.claim)
 	var failed error
 	a.executor.Go(by, func() { failed = a.keep.Batches.SyncSoon() }, func(now int64, gone bool) {
 		switch {
@@ -137,25 +146,28 @@ func (a *Acceptor[T]) acceptReceipt(now int64, q *finding[T], s *connector.Share
 		}
 		q.message.Release()
 		q.from.CountRefused(sms.QueueFull)
+		a.passOn(now, q.claim)
 		a.executor.Answer(now, q.by, Outcome{Code: sms.QueueFull})
 		return
 	}
 	count.Add(1)
-	if s != nil {
+	if s == nil { // orphans are ordered by their ids, so they take none of a block
+		q.message.ID = a.keep.IDs.Add(1)
+	} else {
 		s.Lane.Ends.Count(q.match.Says)
 		a.checker.WarnNearlyFull(s)
 	}
 	if s != nil && a.asking.Asks(q.message, s) {
 		a.intake.Count(q.from.Connector, q.message)
 		a.asking.Ask(q.message, q.match.More, s)
-		a.answerRecorded(q.by, q.from.Connector, q.report.State)
+		a.answerRecorded(now, q)
 		return
 	}
 	q.from.Connector.Stats.Receipts.Add(q.report.State)
 	for _, m := range q.match.More {
 		p.More = append(p.More, keep.Accepted{Message: m, Share: s})
 	}
-	a.Accept(now, p)
+	a.accept(now, p, keep.Accepted{}, false, q.claim)
 }
 
 // notFound stores a receipt whose message is not known as an orphan.

@@ -1,6 +1,10 @@
 package accept
 
-import "slices"
+import (
+	"slices"
+
+	"pmg/gateway/receipts"
+)
 
 // A search is a search for the message of a receipt. Later receipts with the same id wait for the
 // end of the search, so that the client gets all receipts in their order: "on its way" must not
@@ -36,7 +40,7 @@ func (a *Acceptor[T]) follows(q *finding[T]) bool {
 		return false
 	}
 	copied := *q
-	copied.match.Record = nil
+	copied.match = receipts.Match{}
 	a.executor.Hold(q.by)
 	t.behind = append(t.behind, &copied)
 	return true
@@ -60,12 +64,12 @@ func (a *Acceptor[T]) ends(now int64, q *finding[T], unknown bool) {
 	q.search = nil
 	delete(a.searches, t.key)
 	for _, next := range t.behind {
-		by := next.by
+		by, at := next.by, max(now, next.at)
 		switch {
 		case unknown:
-			a.notFound(now, next)
+			a.notFound(at, next)
 		case !a.follows(next):
-			a.find(now, next)
+			a.find(at, next)
 		}
 		a.executor.Release(now, by)
 	}
@@ -78,9 +82,11 @@ func (a *Acceptor[T]) Forget(drop func(by T) bool) {
 		t.behind = slices.DeleteFunc(t.behind, func(q *finding[T]) bool {
 			gone := drop(q.by)
 			if gone {
+				a.passOn(q.at, q.claim)
 				q.message.Release()
 			}
 			return gone
 		})
 	}
+	a.forgetWaiting(drop)
 }

@@ -26,9 +26,10 @@ type counted struct {
 	receipts int64 // number of receipts among them
 }
 
-// NewIntake makes an Intake that takes block message ids at a time. With more than one
-// Intake, only blocks of 1 keep ids in the order of arrival. With blocks of 1 messages
-// are counted immediately and not at Flush.
+// NewIntake makes an Intake that takes block message ids at a time. The ids of one Intake are in
+// the order of arrival. Those of several are so only with blocks of 1; otherwise an id may be lower
+// than one of another Intake that came before, by mostBehind and a block of each Intake. With blocks of 1
+// messages are counted immediately and not at Flush.
 func (d *Checker) NewIntake(block uint64) *Intake { return &Intake{checker: d, block: block} }
 
 // Fits reports whether the queue's share of the message's account has room for all parts of the message.
@@ -60,9 +61,13 @@ func (i *Intake) Accept(now int64, m *sms.Message, s *connector.Share) {
 	}
 }
 
+// mostBehind is how many ids others may have taken since an Intake has taken its block. Then the
+// Intake takes another block, because otherwise a message after a pause would have an id like those of long ago.
+const mostBehind = 64
+
 // InARow makes the ids of the next n messages follow each other.
 func (i *Intake) InARow(n int) {
-	if i.last-i.id < uint64(n) {
+	if i.last-i.id < uint64(n) || i.checker.keep.IDs.Load()-i.last > mostBehind {
 		i.take(max(i.block, uint64(n)))
 	}
 }

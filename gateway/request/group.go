@@ -45,7 +45,7 @@ type keyed struct {
 // newGroup makes the first group of a request with n messages. Their ids keep their order, whatever other messages arrive.
 func (d *Requests) newGroup(from *connector.Source, n int) *group {
 	g := &group{requests: d, from: from, results: make([]Result, n)}
-	g.acceptor = accept.New(d.keep, d.intake, d.receipts, 1, g)
+	g.acceptor = accept.New(d.keep, d.intake, d.receipts, 1, nil, g)
 	return g
 }
 
@@ -162,6 +162,9 @@ func (g *group) Hold(int) {}
 
 // Release implements accept.Executor.
 func (g *group) Release(int64, int) {}
+
+// TickAt implements accept.Executor. The receipts of requests have no Turns: InTurn keeps them in order.
+func (g *group) TickAt(int64) {}
 
 // Store implements accept.Executor.
 func (g *group) Store(_ int64, p accept.Pending[int]) {

@@ -11,7 +11,8 @@ import (
 // A Conversation is the gateway's side of its sessions: it does what their state
 // machines ask for. It is the same in every architecture. R is the type in which an
 // architecture keeps a PDU until it is answered. A Conversation is not safe for
-// concurrent use: the pipeline has one, which belongs to the builder.
+// concurrent use. A gateway may have several, each on a goroutine of its own: a session belongs to one of them for its life.
+// What all share is Sessions, and what is safe for concurrent use.
 //
 //	Receive ──► Session ──► Send, SendClose, Close      the peer is answered
 //	                    ──► Login ──► check ──► Login   behind it PDUs wait
@@ -32,9 +33,20 @@ type Conversation[R any] struct {
 	logins   logins[R]
 }
 
-// NewConversation makes a conversation that takes block message ids at a time.
-func NewConversation[R any](d *Sessions, port Port[R], block uint64) *Conversation[R] {
+// The numbers of message ids that a conversation takes together. Those of several conversations are less in the order of arrival
+// the more each takes.
+const (
+	blockOfOne  = 64
+	blockOfMany = 8
+)
+
+// NewConversation makes a conversation, one of n of the gateway.
+func NewConversation[R any](d *Sessions, port Port[R], n int) *Conversation[R] {
 	c := &Conversation[R]{sessions: d, port: port}
+	block, turns := uint64(blockOfOne), (*accept.Turns)(nil)
+	if n > 1 {
+		block, turns = blockOfMany, d.turns
+	}
 	c.replies = replies[R]{sessions: d, port: port, postponed: map[*connector.Link]sessionEnd[R]{}}
 	c.waitRoom = waitRoom[R]{
 		sessions: d, port: port, replies: &c.replies, pressure: map[*connector.Share]*connector.Backpressure[R]{},
@@ -42,7 +54,8 @@ func NewConversation[R any](d *Sessions, port Port[R], block uint64) *Conversati
 	c.behind = backlog[R]{of: map[*connector.Link][]R{}, receive: c.Receive}
 	x := &executor[R]{port: port, replies: &c.replies, room: &c.waitRoom, behind: &c.behind}
 	c.entrance = entrance[R]{
-		sessions: d, port: port, room: &c.waitRoom, executor: x, acceptor: accept.New(d.keep, d.intake, d.receipts, block, x),
+		sessions: d, port: port, room: &c.waitRoom, executor: x,
+		acceptor: accept.New(d.keep, d.intake, d.receipts, block, turns, x),
 	}
 	c.answers = pairer[R]{sessions: d, port: port, replies: &c.replies, room: &c.waitRoom}
 	c.logins = logins[R]{
@@ -142,8 +155,12 @@ func (c *Conversation[R]) admitted(now int64, l *connector.Link, r R, result log
 		replaced, result = c.sessions.replaceable(now, l, result)
 	}
 	result = c.sessions.admit(now, l, result)
-	if replaced != nil && result.Code == sms.OK {
+	switch {
+	case replaced == nil:
+	case result.Code == sms.OK:
 		c.replace(now, replaced, l.Remote)
+	default:
+		replaced.Place.Leave()
 	}
 	a := l.Session.Login(now, c.port.PDU(r), result.Code)
 	if a.Kind == protocols.SendClose && result.AnswerAfter > now {
@@ -188,7 +205,8 @@ func (c *Conversation[R]) Over(now int64, l *connector.Link) {
 
 // Tick does the work that is due: it sends delayed answers, continues logins, and
 // accepts or refuses submits that have waited. It returns when the next answer or login
-// is due, or 0 if none waits.
+// is due, or 0 if none waits. With several conversations, Tick is called when what was queued
+// before has reached the goroutine that dispatches.
 func (c *Conversation[R]) Tick(now int64) (next int64) {
 	c.logins.tick(now)
 	c.replies.tick(now)

@@ -60,7 +60,7 @@ func portOf(t *testing.T, g *gateway.Gateway, clients, operator *connector.Conne
 		hung: map[*connector.Link]string{}, bound: map[*connector.Link]int{}, leaving: map[*connector.Link]int{},
 	}
 	p.g.Node.Clock.EngineClock = func() int64 { return p.now }
-	p.c = session.NewConversation[*request](p.g.Sessions, p, 10)
+	p.c = session.NewConversation[*request](p.g.Sessions, p, 1)
 	t.Cleanup(func() {
 		if p.open != 0 {
 			t.Errorf("%d requests were not released", p.open)
@@ -109,6 +109,15 @@ func (p *port) Answered(_ int64, _ *connector.Link, r *request, _ *connector.Slo
 func (p *port) AnsweredLate(_ int64, _ *connector.Link, r *request, u connector.Unanswered, code sms.Code) {
 	p.gone(r, "answered late")
 	p.late, p.codes = append(p.late, u), append(p.codes, code)
+}
+
+// Logout logs out of sessions of this conversation.
+func (p *port) Logout(match func(*connector.Link) bool) {
+	p.clients.Links(func(l *connector.Link) {
+		if match(l) {
+			p.c.Unbind(p.now, l)
+		}
+	})
 }
 
 func (p *port) Bound(_ int64, l *connector.Link, _ bool) { p.bound[l]++ }

@@ -46,8 +46,9 @@ func (e *entrance[R]) roomIn(now int64, lane *connector.Lane) {
 	}
 }
 
-// tick accepts or refuses submits that have waited.
+// tick accepts or refuses submits that have waited, and receipts whose turn has come.
 func (e *entrance[R]) tick(now int64) {
+	e.acceptor.Tick(now)
 	for _, s := range slices.Clone(e.room.pressed) {
 		e.letIn(now, s)
 	}

@@ -49,8 +49,11 @@ func (x *executor[R]) Wait(now int64, s Sender[R], sub *intake.Submission) bool 
 	return x.room.wait(now, s, sub)
 }
 
-// InTurn implements accept.Executor. All receipts of sessions come on one goroutine.
+// InTurn implements accept.Executor. Receipts of sessions come on one goroutine, or have accept.Turns, for which none waits.
 func (x *executor[R]) InTurn([]byte) {}
+
+// TickAt implements accept.Executor.
+func (x *executor[R]) TickAt(at int64) { x.port.TickAt(at) }
 
 // Hold implements accept.Executor.
 func (x *executor[R]) Hold(s Sender[R]) { s.Link.Storing++ }

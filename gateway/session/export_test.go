@@ -13,11 +13,12 @@ const (
 )
 
 // A Left is how much a conversation, and Sessions, still has of sessions.
-type Left struct{ Held, Pressed, Behind, Logins, Searches int }
+type Left struct{ Held, Pressed, Behind, Logins, Searches, Turns int }
 
 func (c *Conversation[R]) Left() Left {
 	return Left{
 		int(c.sessions.waitingForRoom.Load()), len(c.waitRoom.pressure), len(c.behind.of), len(c.logins.open), c.entrance.acceptor.Searches(),
+		c.entrance.acceptor.Turns(),
 	}
 }
 

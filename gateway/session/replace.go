@@ -16,23 +16,17 @@ import (
 const settled = int64(10 * time.Second)
 
 // replaceable returns the session that a login replaces, because the account has reached its limit of sessions: the one
-// that has been silent for longest. If no session may be replaced, it refuses the login.
+// that has been silent for longest. Its place is taken, so that no other login replaces it as well. If no session may be
+// replaced, it refuses the login. The session may be one of another conversation.
 func (d *Sessions) replaceable(now int64, l *connector.Link, result login.Result) (old *connector.Link, _ login.Result) {
-	for _, c := range d.table.Connectors() {
-		if c.Config().Role() != protocols.Server {
-			continue
+	for {
+		old, since := d.silent(now, l, &result)
+		if old == nil {
+			break
 		}
-		c.Links(func(other *connector.Link) {
-			switch a := other.Account; {
-			case other.Phase != connector.Bound, a == nil || a.SystemID != result.Account.SystemID:
-			case now-other.BoundAt < settled, !result.MayReplace(other.Remote.Addr(), l.Remote.Addr()):
-			case old == nil || other.Heard.Load() < old.Heard.Load():
-				old = other
-			}
-		})
-	}
-	if old != nil {
-		return old, result
+		if old.Place.Take(since) {
+			return old, result
+		}
 	}
 	if d.node.LogLimits.Refusals.Next(l.Connector.Name, now) {
 		node.OfSession(d.node.Log.Warn(), l).Str("account", result.Account.SystemID).Stringer("reason", result.Full).
@@ -43,14 +37,42 @@ func (d *Sessions) replaceable(now int64, l *connector.Link, result login.Result
 	return nil, login.Result{Code: sms.BindFailed, AnswerAfter: result.AnswerAfter}
 }
 
+// silent returns the session that a login may replace and that has been silent for longest, and since when it is logged in.
+func (d *Sessions) silent(now int64, l *connector.Link, result *login.Result) (old *connector.Link, since int64) {
+	for _, c := range d.table.Connectors() {
+		if c.Config().Role() != protocols.Server {
+			continue
+		}
+		c.Links(func(other *connector.Link) {
+			lasts := other.Place.Lasts()
+			if lasts == 0 || now-lasts < settled || other.Account == nil || other.Account.SystemID != result.Account.SystemID {
+				return
+			}
+			if result.MayReplace(other.Remote.Addr(), l.Remote.Addr()) && (old == nil || other.Heard.Load() < old.Heard.Load()) {
+				old, since = other, lasts
+			}
+		})
+	}
+	return old, since
+}
+
 // replace logs out of a session that a login from the address by replaces. The session's messages are answered or queued
 // again as at the end of any session.
 func (c *Conversation[R]) replace(now int64, old *connector.Link, by netip.AddrPort) {
+	c.port.Logout(func(l *connector.Link) bool { return l == old && c.sessions.replaced(now, old, by) })
+}
+
+// replaced records that another session has the place of a session. It returns false if the session ends by itself, which gives
+// its place back. It is called where the session's PDUs are received.
+func (d *Sessions) replaced(now int64, old *connector.Link, by netip.AddrPort) bool {
+	if old.Phase != connector.Bound {
+		return false
+	}
 	old.Place.Replaced = true
 	old.Account.End(old.Remote.Addr())
-	if c.sessions.node.LogLimits.Replaced.Next(old.Connector.Name, now) {
-		node.OfSession(c.sessions.node.Log.Warn(), old).Str("account", old.Account.SystemID).Stringer("by", by).
+	if d.node.LogLimits.Replaced.Next(old.Connector.Name, now) {
+		node.OfSession(d.node.Log.Warn(), old).Str("account", old.Account.SystemID).Stringer("by", by).
 			Msg("session replaced: a new login of its account has its place (sessions_full)")
 	}
-	c.Unbind(now, old)
+	return true
 }

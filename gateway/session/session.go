@@ -32,8 +32,7 @@ func (d *Sessions) admit(now int64, l *connector.Link, result login.Result) logi
 
 // Bound records that a session is logged in, and reports whether it can be given messages.
 func (d *Sessions) Bound(now int64, l *connector.Link) (takes bool) {
-	l.Enter(connector.Bound)
-	l.BoundAt = now
+	l.Bind(now)
 	way := l.Session.Bound()
 	if l.Connector.Config().Listens() {
 		d.logins.Prebind.Leave(l, l.Remote.Addr(), false)

@@ -4,6 +4,7 @@ import (
 	"sync/atomic"
 
 	"pmg/connector"
+	"pmg/gateway/accept"
 	"pmg/gateway/convert"
 	"pmg/gateway/intake"
 	"pmg/gateway/keep"
@@ -26,6 +27,8 @@ type Sessions struct {
 	intake   *intake.Checker
 	operate  *operate.Operations
 
+	turns *accept.Turns // of receipts, if there are several conversations
+
 	waitingForRoom atomic.Int64 // number of submits that wait for room
 	sockets        atomic.Int64 // number of open sockets of clients
 	clientSockets  atomic.Int64 // limit of sockets; 0: no limit
@@ -36,7 +39,9 @@ func New(
 	n *node.Node, k *keep.Keeper, t *route.Table, l *login.Logins, c *convert.Converter, r *receipts.Matcher,
 	i *intake.Checker, o *operate.Operations,
 ) *Sessions {
-	return &Sessions{node: n, keep: k, table: t, logins: l, convert: c, receipts: r, intake: i, operate: o}
+	return &Sessions{
+		node: n, keep: k, table: t, logins: l, convert: c, receipts: r, intake: i, operate: o, turns: accept.NewTurns(),
+	}
 }
 
 // requestSize is about how many octets a request that waits for room takes in addition

@@ -112,7 +112,7 @@ func (w *world) start() {
 	n.view.gate(true)
 	n.setFree(false)
 	g.Keeper.Begin(n)
-	n.talk = session.NewConversation(g.Sessions, session.Port[*request](n), 16)
+	n.talk = session.NewConversation(g.Sessions, session.Port[*request](n), 1)
 	for _, c := range g.Table.Connectors() {
 		if !c.Config().Listens() {
 			for _, i := range n.touch(g.Table.LaneOf(c)).Window.Attach() {
