@@ -27,7 +27,7 @@ var _ session.Port[*Job] = (*builder)(nil)
 
 func newBuilder(d *Deps) (flow.Stage[Job], error) {
 	b := &builder{Deps: d}
-	b.talk = session.NewConversation(d.Gateway.Sessions, b, 1)
+	b.talk = session.NewConversation(d.Gateway.Sessions, b, d.groups.number())
 	return b, nil
 }
 
@@ -195,7 +195,16 @@ func (b *builder) tellLane(l *connector.Link, kind Kind, code sms.Code) {
 }
 
 // Logout implements session.Port.
-func (b *builder) Logout(match func(*connector.Link) bool) { b.logout(nil, match) }
+func (b *builder) Logout(match func(*connector.Link) bool) {
+	b.logout(nil, match)
+	for group := range b.groups.number() {
+		if group != b.out.Group() {
+			j := b.out.Get()
+			j.Kind, j.extras = Logout, &extras{Match: match}
+			b.out.ToGroup(group, toBuilder, j)
+		}
+	}
+}
 
 // TickAt implements session.Port.
 func (b *builder) TickAt(at int64) { b.out.TickIn(time.Duration(at - b.out.Now())) }

@@ -16,6 +16,7 @@ import (
 // PDUs, and the flag that a session's logout has passed.
 type pduLogger struct {
 	*Deps
+	files   *pdulog.Files
 	waiting []*pdulog.File // files with lines that are not written to disk yet
 	run     run
 }
@@ -77,10 +78,13 @@ func (l *pduLogger) log(out *flow.Out[Job], j *Job, received bool) {
 	c, command := j.Handle.Connector, j.PDU.Command()
 	l.count(c.Stats, command, received)
 	c.Stats.CountStatus(command, received, j.PDU.Status())
-	f := c.PDULog
-	if f == nil {
+	if c.PDULog == nil {
 		return
 	}
+	if l.files == nil {
+		l.files = pdulog.NewFiles(out.Group() == 0)
+	}
+	f := l.files.Of(c.PDULog)
 	if f.Due() == 0 && !slices.Contains(l.waiting, f) { // the file may already be in the list
 		l.waiting = append(l.waiting, f)
 	}
