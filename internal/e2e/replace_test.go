@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"sync"
 	"testing"
 	"time"
 
@@ -8,18 +9,15 @@ import (
 	"pmg/internal/testkit/testutil"
 )
 
-// older makes the sessions of clients as old as if they had begun a minute earlier.
+// older makes the session of a client as old as if it had begun a minute earlier.
 func (g *gw) older() {
 	g.t.Helper()
 	done := make(chan struct{})
-	g.engine.Logout(func(l *connector.Link) bool { // on the goroutine that the sessions belong to
-		select {
-		case <-done:
-		default:
-			close(done)
-		}
-		if l.BoundAt != 0 {
-			l.BoundAt -= int64(time.Minute)
+	var once sync.Once
+	g.engine.Logout(func(l *connector.Link) bool { // on the goroutine that the session belongs to
+		if l.Connector.Config().Listens() && l.BoundAt != 0 {
+			l.Bind(l.BoundAt - int64(time.Minute))
+			once.Do(func() { close(done) })
 		}
 		return false
 	})

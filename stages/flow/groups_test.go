@@ -123,8 +123,9 @@ func TestGroupsWait(t *testing.T) {
 	l.close(0)
 }
 
-// What a stage sends to a shared row is there before what it sent to its own group can be seen.
-func TestGroupsSharedFirst(t *testing.T) {
+// Rows get what a stage sends them in the order of the table, shared ones too: a login is answered before its session is given
+// a message.
+func TestGroupsOrder(t *testing.T) {
 	stage := work(drop)
 	var table []Spec[any, job]
 	for i, name := range []string{"a", "b", "c"} {
@@ -137,22 +138,22 @@ func TestGroupsSharedFirst(t *testing.T) {
 		t.Fatal(err)
 	}
 	a, b, c := p.groups[1][0], p.groups[1][1], p.groups[1][2]
-	c.out.To(0, c.out.Get())
 	c.out.To(1, c.out.Get())
-	a.inbox.mu.Lock() // delivery stops at the row of the group
+	c.out.To(0, c.out.Get())
+	b.inbox.mu.Lock() // delivery stops at the shared row
 	delivered := make(chan struct{})
 	go func() {
 		p.deliver(c)
 		close(delivered)
 	}()
 	late := time.Now().Add(10 * time.Second)
-	for n := 0; n == 0 && time.Now().Before(late); _, n = b.inbox.stats() {
+	for n := 0; n == 0 && time.Now().Before(late); _, n = a.inbox.stats() {
 		time.Sleep(time.Millisecond)
 	}
-	if _, n := b.inbox.stats(); n != 1 {
-		t.Error("the shared row has nothing before the row of the group")
+	if _, n := a.inbox.stats(); n != 1 {
+		t.Error("the row of the group has nothing before the shared row")
 	}
-	a.inbox.mu.Unlock()
+	b.inbox.mu.Unlock()
 	<-delivered
 	_ = p.workOnRest()
 	if err := p.closeStages(); err != nil {

@@ -11,7 +11,6 @@ import (
 type Pipeline[J any] struct {
 	rows    []*row[J]   // all rows, in the order of the table
 	groups  [][]*row[J] // the rows of each group by their index in the table; shared rows are in each
-	shared  uint32      // bit mask: rows that all groups share
 	pool    *Pool[J]
 	onPanic func(out *Out[J], stage string, j *J, value any, stack []byte)
 

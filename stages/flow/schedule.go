@@ -2,7 +2,6 @@ package flow
 
 import (
 	"fmt"
-	"math"
 	"math/bits"
 )
 
@@ -132,26 +131,22 @@ func (p *Pipeline[J]) runBatch(r *row[J]) (claims uint32, held bool) {
 }
 
 // deliver puts the jobs that the stage sent into their targets' inboxes, and returns the
-// claims that the caller now holds. If there are several groups, shared rows get their jobs first: what a stage has
-// sent there is there before another group can see what came of it.
+// claims that the caller now holds. Rows get their jobs in the order of the table, so that a login is answered
+// before the dispatcher gives its session a message.
 func (p *Pipeline[J]) deliver(r *row[J]) (claims uint32) {
-	if r.out.groups == nil {
-		return p.put(r, &r.out.near, r.group, math.MaxUint32)
-	}
-	claims = p.put(r, &r.out.near, r.group, p.shared)
-	claims |= p.put(r, &r.out.near, r.group, math.MaxUint32)
+	claims = p.put(r, &r.out.near, r.group)
 	for i := range r.out.groups {
-		p.put(r, &r.out.groups[i], p.groups[i], math.MaxUint32)
+		p.put(r, &r.out.groups[i], p.groups[i])
 	}
 	return claims
 }
 
-// put puts the jobs for those rows of a group that are in the mask into their inboxes, and returns the claims that
-// the caller now holds. It passes a claim on immediately if the target is a source or does not work beside r, or if
+// put puts jobs for rows of a group into their inboxes, and returns the claims that the caller now holds. It passes a claim on immediately if the target is a source or does not work beside r, or if
 // the batch is long and a processor is free.
-func (p *Pipeline[J]) put(r *row[J], s *sending[J], group []*row[J], mask uint32) (claims uint32) {
-	for used := s.used & mask; used != 0; used &= used - 1 {
-		i := bits.TrailingZeros32(used)
+func (p *Pipeline[J]) put(r *row[J], s *sending[J], group []*row[J]) (claims uint32) {
+	for s.used != 0 {
+		i := bits.TrailingZeros32(s.used)
+		s.used &^= 1 << i
 		list := s.lists[i]
 		r.stats.Out += int64(len(list))
 		target := group[i]
@@ -165,7 +160,6 @@ func (p *Pipeline[J]) put(r *row[J], s *sending[J], group []*row[J], mask uint32
 		clear(list)
 		s.lists[i] = list[:0]
 	}
-	s.used &^= mask
 	return claims
 }
 

@@ -55,9 +55,6 @@ func build[D, J any](table []Spec[D, J], deps D, pool *Pool[J], o Options[J]) (*
 		if s.Yields {
 			p.yield |= 1 << i
 		}
-		if s.Shared {
-			p.shared |= 1 << i
-		}
 		for g, group := range p.groups {
 			if s.Shared && g > 0 {
 				group[i] = p.groups[0][i]
