@@ -43,7 +43,7 @@ func entryAt(t *testing.T, at time.Duration, n int, text string) *Entry {
 
 // Lines are shown in the order of their times, and those of the same time as they were written.
 func TestWindowOrders(t *testing.T) {
-	for seed := range uint64(20) {
+	for seed := range uint64(5) {
 		r := rand.New(rand.NewPCG(seed, 0))
 		type one struct {
 			at, written time.Duration
@@ -178,7 +178,7 @@ func TestReadLastBeside(t *testing.T) {
 // The latest messages of a block are those with the latest times.
 func TestLatestBeside(t *testing.T) {
 	dir := writeBeside(t, logfile.Options{})
-	for most := 1; most < maxTraced; most++ {
+	for most := 1; most < maxTraced; most += 7 {
 		latest := Trace{Most: most}
 		got, err := latest.Trace(t.Context(), dir)
 		if err != nil || len(got) != most || !latest.From.Equal(besideTime(besideLines-most)) {
