@@ -130,6 +130,11 @@ func TestBesideEnds(t *testing.T) {
 	for name, end := range map[string]func(t *testing.T, all []*File, write func(*File)){
 		"the first before the others": func(t *testing.T, all []*File, write func(*File)) {
 			mustClose(t, all[0])
+			time.Sleep(time.Minute)
+			synctest.Wait()
+			if f := all[1]; f.dir.writers["clients"] != f.w.Load() {
+				t.Error("the writer has ended before the others")
+			}
 			write(all[1])
 			write(all[2])
 			mustClose(t, all[2])

@@ -35,13 +35,13 @@
 //
 // A File gathers lines in chunks of 64 KiB and hands them to its writer, which has its own
 // goroutine. Each pipeline has a File of its own beside the connector's (Files), so the lines
-// of a session are in order, and those of two pipelines up to logfile.Overlap out of it. The writer is woken when 512 KiB wait or the oldest line has waited for
-// Options.Flush. It rotates the file before a line that would make it too large, and at the
-// first line after the end of its period. Then it removes the oldest files, so that
-// Options.Keep, KeepAge and MaxTotal hold at any time, and MinFree of the disk stays free. For
-// the sake of MinFree it removes files of the last day only where the logs themselves fill the
-// disk, and none where that would not make enough room.
-// Another goroutine per file compresses the remaining ones.
+// of a session are in order, and those of two pipelines up to logfile.Overlap out of it. The
+// writer is woken when 512 KiB wait or the oldest line has waited for Options.Flush. It rotates
+// the file before a line that would make it too large, and at the first line after the end of
+// its period. Then it removes the oldest files, so that Options.Keep, KeepAge and MaxTotal hold
+// at any time, and MinFree of the disk stays free. For the sake of MinFree it removes files of
+// the last day only where the logs themselves fill the disk, and none where that would not make
+// enough room. Another goroutine per file compresses the remaining ones.
 //
 // # What survives
 //
@@ -62,7 +62,8 @@
 //
 // # Start reading
 //
-// file.go (lines to chunks), files.go (the Files of a goroutine), writer.go (chunks to disk; internal/logfile has the files), then
-// line.go (parsing a line), tail.go (reading across rotations), read.go (merging several
-// connectors), trace.go (the way of a message) and decode.go (lines as PDUs).
+// file.go (lines to chunks), files.go (the Files of a goroutine), writer.go (chunks to disk;
+// internal/logfile has the files), then line.go (parsing a line), tail.go (reading across
+// rotations), read.go (merging several connectors), window.go (the order of times), trace.go
+// (the way of a message) and decode.go (lines as PDUs).
 package pdulog

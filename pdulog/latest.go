@@ -92,7 +92,7 @@ func (w *tracer) latest(ctx context.Context) error {
 	return err
 }
 
-// headsIn returns the lines of a block that show messages of the search.
+// headsIn returns the lines of a block that show messages of the search, in the order of their times.
 func (w *tracer) headsIn(lines logfile.Lines, wanted map[uint64]bool) (heads []*tracedLine) {
 	eachLine(lines, func(line []byte, at place) {
 		if wanted != nil && !w.hasOne(line, wanted) {
@@ -102,6 +102,7 @@ func (w *tracer) headsIn(lines logfile.Lines, wanted map[uint64]bool) (heads []*
 			heads = append(heads, e)
 		}
 	})
+	slices.SortStableFunc(heads, func(a, b *tracedLine) int { return a.Time.Compare(b.Time) })
 	return heads
 }
 

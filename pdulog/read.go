@@ -21,8 +21,8 @@ type Query struct {
 	Octets     int64 // limit of existing octets to read, from the end of each log; 0: no limit
 }
 
-// Read calls visit for the lines of the connectors in dir, in the order of their times. It
-// returns how many lines it skipped because they are not lines of a pdu log, and the error
+// Read calls visit for the lines of the connectors in dir, in the order of their times (window).
+// It returns how many lines it skipped because they are not lines of a pdu log, and the error
 // of ctx if that is done early. An entry is valid until visit returns.
 func Read(ctx context.Context, dir string, q Query, visit func(*Entry) error) (skipped int, err error) {
 	m := &merge{dir: dir, q: q}
@@ -31,8 +31,9 @@ func Read(ctx context.Context, dir string, q Query, visit func(*Entry) error) (s
 	return m.skipped, err
 }
 
-// Follow does the same as Read, and then waits for more lines until ctx is done. It follows
-// rotations, and finds logs of new connectors.
+// Follow does the same as Read, and then waits for more lines until ctx is done. These are visited
+// as they are written, because to wait for earlier ones would delay all. It follows rotations, and
+// finds logs of new connectors.
 func Follow(ctx context.Context, dir string, q Query, visit func(*Entry) error) (skipped int, err error) {
 	m := &merge{dir: dir, q: q, follows: true}
 	defer m.close()
@@ -124,15 +125,20 @@ func (m *merge) past(ctx context.Context, visit func(*Entry) error) error {
 			}
 		}
 	}
-	if m.q.Last == 0 {
-		return m.drain(ctx, visit)
+	if m.q.Last != 0 {
+		return m.last(ctx, max(0, m.q.Last), visit)
 	}
-	return m.last(ctx, max(0, m.q.Last), visit)
+	var w window
+	if err := m.drain(ctx, func(e *Entry) error { return w.add(e, visit) }); err != nil {
+		return err
+	}
+	return w.empty(visit)
 }
 
-func (m *merge) matches(line []byte) bool {
+// matches reports whether the query selects a line, and returns the line's time.
+func (m *merge) matches(line []byte) (at time.Time, ok bool) {
 	e, err := Parse(line)
-	return err == nil && m.q.Filter.Match(&e)
+	return e.Time, err == nil && m.q.Filter.Match(&e)
 }
 
 // errNew ends the reading of existing lines. Under load it would have no end, because lines may be written as fast as they are
@@ -142,21 +148,25 @@ var errNew = errors.New("a line was written after the reading began")
 // last visits the last n of the existing lines.
 func (m *merge) last(ctx context.Context, n int, visit func(*Entry) error) error {
 	lines, seen, began := make([][]byte, n), 0, time.Now()
-	var fresh []byte // the first line that was written meanwhile; nil: none was
-	err := m.drain(ctx, func(e *Entry) error {
-		if e.Time.After(began) && !e.Time.After(time.Now()) { // otherwise another clock has made the time
-			fresh = slices.Clone(e.Line)
-			return errNew
-		}
+	keep := func(e *Entry) error {
 		if n > 0 {
 			at := &lines[seen%n]
 			*at = append((*at)[:0], e.Line...)
 			seen++
 		}
 		return nil
+	}
+	var w window
+	var fresh []byte // the first line that was written meanwhile; nil: none was
+	err := m.drain(ctx, func(e *Entry) error {
+		if e.Time.After(began) && !e.Time.After(time.Now()) { // otherwise another clock has made the time
+			fresh = slices.Clone(e.Line)
+			return errNew
+		}
+		return w.add(e, keep)
 	})
-	if errors.Is(err, errNew) {
-		err = nil
+	if err == nil || errors.Is(err, errNew) {
+		err = w.empty(keep)
 	}
 	for i := max(0, seen-n); err == nil && i < seen; i++ {
 		var e Entry

@@ -256,33 +256,81 @@ func (t *tail) skipBefore(since time.Time) error {
 // stopAfter ends the reading before the first file that has only lines from a time on.
 func (t *tail) stopAfter(until time.Time) {
 	if !until.IsZero() {
-		t.until = until.UTC().Format(logfile.StampLayout)
+		t.until = until.Add(logfile.Overlap).UTC().Format(logfile.StampLayout)
 	}
 }
 
-// back moves a tail from which nothing was read to a position with at least n matching lines after it, so that
-// the last n lines are found without reading all files.
-func (t *tail) back(n int, match func(line []byte) bool) error {
+// A matcher reports whether a line is wanted, and returns the line's time.
+type matcher func(line []byte) (at time.Time, ok bool)
+
+// back moves a tail from which nothing was read to a position with at least n matching lines after it, and none before
+// it that is later than all of these, so that the last n lines are found without reading all files.
+func (t *tail) back(n int, match matcher) error {
 	segments, err := t.later()
 	if err != nil {
 		return err
 	}
 	segments = append(segments, logfile.Segment{Path: t.current()})
+	var earliest time.Time // of the lines found
 	for i := len(segments) - 1; i >= 0; i-- {
-		s := segments[i]
-		found, from, err := t.backIn(s, n, match)
+		found, from, err := t.backIn(segments[i], n, func(line []byte) (at time.Time, ok bool) {
+			if at, ok = match(line); ok && (earliest.IsZero() || at.Before(earliest)) {
+				earliest = at
+			}
+			return at, ok
+		})
 		if err != nil {
 			return err
 		}
-		if n -= found; n <= 0 {
-			t.from, t.fromStamp = from, s.Stamp
-			if i > 0 {
-				t.last = segments[i-1].Stamp
-			}
-			return nil
+		if n -= found; n > 0 {
+			continue
 		}
+		if !earliest.IsZero() {
+			i, from, err = t.before(segments, i, from, earliest.Add(-logfile.Overlap))
+		}
+		t.begin(segments, i, from)
+		return err
 	}
 	return nil
+}
+
+// begin moves a tail from which nothing was read to an offset in a file.
+func (t *tail) begin(segments []logfile.Segment, i int, from int64) {
+	t.from, t.fromStamp = from, segments[i].Stamp
+	if i > 0 {
+		t.last = segments[i-1].Stamp
+	}
+}
+
+// before moves a position back to a line from before a time, or by windowOctets.
+func (t *tail) before(segments []logfile.Segment, i int, from int64, at time.Time) (int, int64, error) {
+	const piece = 1 << 20
+	for room := int64(windowOctets); room > 0; {
+		first, err := t.timeAt(segments[i], from)
+		switch {
+		case err != nil:
+			return i, from, err
+		case first != 0 && first < at.UnixMicro():
+			return i, from, nil
+		case from > 0:
+			back := min(from, piece)
+			from, room = from-back, room-back
+			continue
+		case i == 0 || segments[i-1].Stamp < at.UTC().Format(logfile.StampLayout):
+			return i, from, nil
+		}
+		i--
+		if st, err := os.Stat(segments[i].Path); err == nil && !segments[i].Packed {
+			from = st.Size()
+		}
+	}
+	return i, from, nil
+}
+
+// timeAt returns the time of the first line from an offset of a file on in microseconds, 0 if there is none.
+func (t *tail) timeAt(s logfile.Segment, from int64) (at int64, err error) {
+	err = t.each(s, from, func(line []byte) bool { at = Micros(line); return at == 0 })
+	return at, err
 }
 
 // near moves a tail from which nothing was read to a place with no more than so many octets after it. The place is not within a
@@ -304,10 +352,7 @@ func (t *tail) near(octets int64) error {
 			size = st.Size()
 		}
 		if octets -= size; octets <= 0 {
-			t.from, t.fromStamp = -octets, s.Stamp
-			if i > 0 {
-				t.last = segments[i-1].Stamp
-			}
+			t.begin(segments, i, -octets)
 			return nil
 		}
 	}
@@ -316,7 +361,7 @@ func (t *tail) near(octets int64) error {
 
 // backIn returns such a position in one file, with the number of matching lines after it. It reads larger and
 // larger pieces from the end of the file.
-func (t *tail) backIn(s logfile.Segment, n int, match func(line []byte) bool) (found int, from int64, err error) {
+func (t *tail) backIn(s logfile.Segment, n int, match matcher) (found int, from int64, err error) {
 	var size int64
 	if st, err := os.Stat(s.Path); err == nil && !s.Packed {
 		size = st.Size()
@@ -334,28 +379,38 @@ func (t *tail) backIn(s logfile.Segment, n int, match func(line []byte) bool) (f
 }
 
 // count returns the number of matching lines of a file from an offset on.
-func (t *tail) count(s logfile.Segment, from int64, match func(line []byte) bool) (int, error) {
+func (t *tail) count(s logfile.Segment, from int64, match matcher) (found int, err error) {
+	err = t.each(s, from, func(line []byte) bool {
+		if _, ok := match(line); ok {
+			found++
+		}
+		return true
+	})
+	return found, err
+}
+
+// each visits the lines of a file from an offset on, until visit returns false.
+func (t *tail) each(s logfile.Segment, from int64, visit func(line []byte) bool) error {
 	c := &tail{r: t.r, from: from, fromStamp: s.Stamp}
 	err := c.enter(s)
 	if errors.Is(err, fs.ErrNotExist) {
-		return 0, nil // the file was compressed or removed meanwhile
+		return nil // the file was compressed or removed meanwhile
 	}
 	if err != nil {
-		return 0, fmt.Errorf("cannot open pdu log: %w", err)
+		return fmt.Errorf("cannot open pdu log: %w", err)
 	}
 	defer c.close()
-	found := 0
 	for {
 		line, err := c.readLine()
 		switch {
 		case err == io.EOF:
-			return found, nil
+			return nil
 		case err != nil:
-			return 0, fmt.Errorf("cannot read pdu log %s: %w", s.Path, err)
+			return fmt.Errorf("cannot read pdu log %s: %w", s.Path, err)
 		case c.skip:
 			c.skip = false
-		case match(line):
-			found++
+		case !visit(line):
+			return nil
 		}
 	}
 }

@@ -54,7 +54,8 @@ type captureFlags struct {
 const (
 	logLong = `Shows the pdu logs of all connectors, merged by time: the last 10 lines that
 match, or all of them with --since, --until or --summary. Rotated and compressed
-files are read too. It needs no running gateway and never changes a file.
+files are read too. With -f, new lines follow as they are written. It needs no running
+gateway and never changes a file.
 
 A line has the time, connector/instance, < (received) or > (sent), and the PDU. A text
 that is not plain ASCII is decoded and shown as text="Grüße" in place of its octets,

@@ -48,7 +48,7 @@ type walked struct {
 	size   int64
 	file   *os.File // nil: the file is not open yet, or was removed
 	opened bool
-	after  int64 // time of the previous file's rotation; 0: there is no previous file
+	after  int64 // no line of the file is earlier: the previous file's rotation, less Overlap; 0: there is no previous file
 	before int64 // time of the file's rotation; no line of the file is later
 	blocks []Block
 }
@@ -84,7 +84,7 @@ func (w *Walk) list(dir, name string) (files []*walked, err error) {
 		if at, err := time.Parse(StampLayout, s.Stamp); err == nil {
 			f.before = at.UnixMicro()
 		}
-		last = f.before
+		last = f.before - Overlap.Microseconds()
 		files = append(files, f)
 	}
 	if current.file != nil {
