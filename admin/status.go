@@ -314,12 +314,7 @@ func (v *view) status(withSessions bool) *Status {
 		}
 		s.Connectors = append(s.Connectors, row)
 	}
-	for i, p := range counted.Pipelines {
-		s.Pipelines = append(s.Pipelines, Pipeline{
-			Number: i + 1, Clients: p.Clients, SMSCs: p.SMSCs, BusySeconds: p.Busy / 1e9,
-			BusyWorkers: p.Busy / float64(max(1, now.Sub(v.started))),
-		})
-	}
+	s.Pipelines = pipelines(counted.Pipelines, now.Sub(v.started))
 	for i := range stages {
 		s.Stages = append(s.Stages, newStage(&stages[i], now.Sub(v.started)))
 	}
@@ -475,6 +470,15 @@ func sessionList(c *connector.Connector, now int64, wall time.Time, queues map[s
 		})
 	}
 	return list
+}
+
+func pipelines(counted []gateway.Pipeline, uptime time.Duration) (all []Pipeline) {
+	for i, p := range counted {
+		all = append(all, Pipeline{
+			Number: i + 1, Clients: p.Clients, SMSCs: p.SMSCs, BusySeconds: p.Busy / 1e9, BusyWorkers: p.Busy / float64(max(1, uptime)),
+		})
+	}
+	return all
 }
 
 func newStage(s *flow.Stats, uptime time.Duration) Stage {

@@ -16,6 +16,11 @@
 // cycles, in which stages could wait for each other's inboxes forever. The number of jobs
 // must be limited at the sources.
 //
+// # Groups
+//
+// A table can run in several groups (Options.Groups): each has its own rows, with goroutines and inboxes, but for the
+// shared rows, which are in all of them. A goroutine works on the rows of one group, or on shared rows.
+//
 // # Start reading
 //
 // stage.go (the interface of a stage), inbox.go (the claim and its states), schedule.go

@@ -141,8 +141,9 @@ func (p *Pipeline[J]) deliver(r *row[J]) (claims uint32) {
 	return claims
 }
 
-// put puts jobs for rows of a group into their inboxes, and returns the claims that the caller now holds. It passes a claim on immediately if the target is a source or does not work beside r, or if
-// the batch is long and a processor is free.
+// put puts jobs for rows of a group into their inboxes, and returns the claims that the caller now holds. It passes
+// a claim on immediately if the target is a source or does not work beside r, or if the batch is long and a processor is
+// free.
 func (p *Pipeline[J]) put(r *row[J], s *sending[J], group []*row[J]) (claims uint32) {
 	for s.used != 0 {
 		i := bits.TrailingZeros32(s.used)
