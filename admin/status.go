@@ -475,7 +475,8 @@ func sessionList(c *connector.Connector, now int64, wall time.Time, queues map[s
 func pipelines(counted []gateway.Pipeline, uptime time.Duration) (all []Pipeline) {
 	for i, p := range counted {
 		all = append(all, Pipeline{
-			Number: i + 1, Clients: p.Clients, SMSCs: p.SMSCs, BusySeconds: p.Busy / 1e9, BusyWorkers: p.Busy / float64(max(1, uptime)),
+			Number: i + 1, Clients: p.Clients, SMSCs: p.SMSCs,
+			BusySeconds: p.Busy / 1e9, BusyWorkers: p.Busy / float64(max(1, uptime)),
 		})
 	}
 	return all
