@@ -117,8 +117,8 @@ func (s *turnStripe) begin(key uint64, member uint32) (has *claim) {
 	return has
 }
 
-// check returns the turn of a receipt that waits, or nil if it still waits. If it has the turn, those of its Acceptor in front of it
-// have it, too.
+// check returns the turn of a receipt that waits, or nil if it still waits. If it has the turn, those of its Acceptor in front
+// of it have it, too.
 func (t *Turns) check(w *ticket) *claim {
 	s := t.stripe(w.key)
 	s.mu.Lock()
