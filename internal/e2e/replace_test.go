@@ -19,7 +19,7 @@ func (g *gw) older() {
 			close(done)
 		}
 		if l.BoundAt != 0 {
-			l.BoundAt -= int64(time.Minute)
+			l.Bind(l.BoundAt - int64(time.Minute))
 		}
 		return false
 	})

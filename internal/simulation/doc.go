@@ -55,6 +55,6 @@
 //
 // # Start reading
 //
-// world_test.go, then node_test.go and conversation_test.go. oracle_test.go and receipts_test.go have what must hold, smsc_test.go
-// the SMSCs.
+// world_test.go, then node_test.go and conversation_test.go. oracle_test.go and receipts_test.go have what must hold,
+// smsc_test.go the SMSCs.
 package simulation
