@@ -5,5 +5,6 @@
 //
 // # Start reading
 //
-// accept.go (Acceptor, Executor), receipts.go (what a receipt is about), searches.go (receipts of a message in their order).
+// accept.go (Acceptor, Executor), receipts.go (what a receipt is about), searches.go (receipts of a message in their order),
+// turns.go (that order, if several Acceptors handle receipts).
 package accept

@@ -45,6 +45,7 @@ type claim struct {
 	key    uint64
 	member uint32
 	n      int       // receipts of the Acceptor that have not ended
+	called int       // those of them that have waited, and with which the Acceptor has not gone on yet
 	line   []*ticket // receipts that wait, in order
 }
 
@@ -89,9 +90,20 @@ func (t *Turns) take(now int64, key uint64, member uint32) (has *claim, waits *t
 		waits = &ticket{key: key, member: member}
 		has.line = append(has.line, waits)
 		return nil, waits, now
+	case has.called > 0:
+		waits = &ticket{key: key, member: member}
+		has.call(waits)
+		return nil, waits, now
 	}
 	has.n++
 	return has, nil, s.next(now)
+}
+
+// call gives a receipt the turn that its Acceptor has.
+func (c *claim) call(w *ticket) {
+	w.has = c
+	c.n++
+	c.called++
 }
 
 func (s *turnStripe) begin(key uint64, member uint32) (has *claim) {
@@ -105,15 +117,24 @@ func (s *turnStripe) begin(key uint64, member uint32) (has *claim) {
 	return has
 }
 
-// check returns the turn of a receipt that waits, and the time of the receipt, if it has the turn now.
-func (t *Turns) check(now int64, w *ticket) (has *claim, at int64) {
+// check returns the turn of a receipt that waits, or nil if it still waits. If it has the turn, those of its Acceptor in front
+// of it have it, too.
+func (t *Turns) check(w *ticket) *claim {
 	s := t.stripe(w.key)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if w.has == nil {
-		return nil, now
+	return w.has
+}
+
+// goOn returns the time of a receipt that has waited, as take does. has is its turn, or nil if it goes on without one.
+func (t *Turns) goOn(now int64, key uint64, has *claim) (at int64) {
+	s := t.stripe(key)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if has != nil {
+		has.called--
 	}
-	return w.has, s.next(now)
+	return s.next(now)
 }
 
 // leave removes a receipt from the line.
@@ -122,6 +143,7 @@ func (t *Turns) leave(now int64, w *ticket) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if w.has != nil {
+		w.has.called--
 		s.end(now, w.has)
 		return
 	}
@@ -151,9 +173,8 @@ func (s *turnStripe) end(now int64, has *claim) {
 	}
 	has.member = has.line[0].member
 	for len(has.line) > 0 && has.line[0].member == has.member {
-		has.line[0].has = has
+		has.call(has.line[0])
 		has.line = slices.Delete(has.line, 0, 1)
-		has.n++
 	}
 }
 
@@ -208,18 +229,21 @@ func (a *Acceptor[T]) Tick(now int64) {
 	}
 	all := a.waiting
 	a.waiting = nil
+	for i := len(all) - 1; i >= 0; i-- { // from the last one, so that none is handled before one of the same id in front of it
+		all[i].claim = a.turns.check(all[i].ticket)
+	}
 	for _, q := range all {
-		has, at := a.turns.check(now, q.ticket)
-		if has == nil && now-q.at < turnPatience {
+		if q.claim == nil && now-q.at < turnPatience {
 			a.waiting = append(a.waiting, q)
 			continue
 		}
-		if has == nil {
+		if q.claim == nil {
 			a.turns.leave(now, q.ticket)
 		}
 		by := q.by
-		if q.claim, q.ticket, q.at = has, nil, at; !a.follows(q) {
-			a.find(at, q)
+		q.at = a.turns.goOn(now, q.ticket.key, q.claim)
+		if q.ticket = nil; !a.follows(q) {
+			a.find(q.at, q)
 		}
 		a.executor.Release(now, by)
 	}

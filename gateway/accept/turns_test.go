@@ -171,8 +171,10 @@ func TestTimesOfTurns(t *testing.T) {
 	turns.take(30, 1, 1)
 	_, waits, _ := turns.take(8, 1, 2)
 	turns.end(40, turns.stripe(1).of[1])
-	_, at := turns.check(9, waits)
-	if times = append(times, at); !slices.Equal(times, []int64{10, 11, 12, 20, 21, 41}) {
+	if turns.check(waits) == nil {
+		t.Error("it waits although nobody is in front of it")
+	}
+	if times = append(times, turns.goOn(9, 1, waits.has)); !slices.Equal(times, []int64{10, 11, 12, 20, 21, 41}) {
 		t.Errorf("%d", times)
 	}
 }
@@ -186,5 +188,31 @@ func TestTurnsAllocate(t *testing.T) {
 		turns.end(at, has)
 	}); n != 0 {
 		t.Errorf("%v allocations", n)
+	}
+}
+
+// A receipt that comes when others of its acceptor have got the turn, and are not gone on with yet, is behind them.
+func TestTurnsBehindCalled(t *testing.T) {
+	t.Parallel()
+	a, b := newRig(t, false), newRig(t, false)
+	join(a, b)
+	b.m.recent, b.m.verdicts = true, make([]receipts.Verdict, 3)
+	a.receipt("a")
+	b.receipt("first")
+	a.x.gone = true
+	a.x.work()
+	a.Tick(2)
+	b.receipt("second")
+	if b.handled() != 0 || b.Turns() != 2 {
+		t.Fatalf("%d are handled, %d turns", b.handled(), b.Turns())
+	}
+	b.Tick(3)
+	if len(b.x.queued) != 2 || b.x.answers["first"].ID > b.x.answers["second"].ID || b.x.held != 0 {
+		t.Errorf("%d are queued, %v", len(b.x.queued), b.x.answers)
+	}
+	b.receipt("third") // shares the turn until that ends
+	b.Tick(4)
+	if len(b.x.queued) != 3 || b.Turns() != 0 {
+		t.Errorf("%d are queued, %d turns", len(b.x.queued), b.Turns())
 	}
 }

@@ -47,6 +47,8 @@ type port struct {
 	codes    []sms.Code                  // of the late answers
 	storing  []session.Pending[*request] // messages that wait for their commit
 	commits  chan<- error                // that have ended; nil: none is waited for
+
+	elsewhere bool // the sessions that are to be logged out belong to other conversations
 }
 
 func newPort(t *testing.T, options string) *port {
@@ -111,8 +113,16 @@ func (p *port) AnsweredLate(_ int64, _ *connector.Link, r *request, u connector.
 	p.late, p.codes = append(p.late, u), append(p.codes, code)
 }
 
-// Logout logs out of sessions of this conversation.
+// Logout logs out of sessions, or later if they are those of another conversation.
 func (p *port) Logout(match func(*connector.Link) bool) {
+	if p.elsewhere {
+		p.checks = append(p.checks, func() { p.logout(match) })
+		return
+	}
+	p.logout(match)
+}
+
+func (p *port) logout(match func(*connector.Link) bool) {
 	p.clients.Links(func(l *connector.Link) {
 		if match(l) {
 			p.c.Unbind(p.now, l)

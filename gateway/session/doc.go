@@ -3,7 +3,8 @@
 // protocol and no socket.
 //
 // Sessions is what all sessions share: which clients may connect, the counts and log entries of a session's life,
-// and how many submits wait for room. A Conversation belongs to one goroutine.
+// and how many submits wait for room. A Conversation belongs to one goroutine. A gateway may have several, over
+// which its sessions are spread; package accept keeps the receipts of a message in order over them.
 //
 // # Start reading
 //

@@ -89,4 +89,40 @@ func TestReplaceOfAddress(t *testing.T) {
 	if p.leaving[last] != 0 {
 		t.Error("a session was logged out although the login is refused")
 	}
+	cfg.Connectors[0].Instances = 10
+	p.reload(&cfg)
+	p.tries("its place is there again", sms.OK)
+	if p.leaving[last] != 1 {
+		t.Error("its place was not given back by the login that was refused")
+	}
+}
+
+// The session of another conversation has its place taken once, and is logged out there. If it has ended by itself meanwhile, its
+// place is not given back twice.
+func TestReplaceElsewhere(t *testing.T) {
+	t.Parallel()
+	p := newPort(t, "")
+	p.account(func(a *config.Account) { a.Sessions.Most, a.Sessions.Full = 1, config.Replace })
+	first := p.client()
+	p.now += 11 * second
+	p.elsewhere = true
+	next := p.tries("it is replaced", sms.OK)
+	p.c.Over(p.now, p.tries("its place is taken already", sms.BindFailed))
+	if p.leaving[first] != 0 || first.Place.Replaced {
+		t.Error("it was changed where its PDUs are not received")
+	}
+	p.c.Over(p.now, first)
+	p.lookUps()
+	if first.Place.Replaced {
+		t.Error("it was replaced although it has ended")
+	}
+	p.now += 11 * second
+	last := p.tries("the next one is replaced", sms.OK)
+	p.lookUps()
+	if p.leaving[next] != 1 || !next.Place.Replaced {
+		t.Error("the next one was not logged out")
+	}
+	p.c.Over(p.now, next)
+	p.c.Over(p.now, last)
+	p.tries("the place is free", sms.OK)
 }

@@ -35,7 +35,11 @@
 // before a commit; or few others have shown its form. In that last case an id may also be taken for another
 // one that it is equal to as it stands.
 //
-// TestMutations breaks the node in nine ways, each of which is found within the first 10 histories. Faults
+// A node may have several conversations (gateway/session): a session belongs to a random one, what one has queued reaches the
+// lanes some time later, and messages keep their order within a conversation, receipts of one message over all of them
+// (conversation_test.go). TestSimulation plays fewer histories of these; -conversations 4 plays them alone.
+//
+// TestMutations breaks the node in ten ways, each of which is found within the first 10 histories. Faults
 // put into the gateway's source were found by these seeds (2026-11-22): another form of an id tried first,
 // 1; an orphan given to a client, 1; an orphan never adopted, 3; an outcome recorded for another part, 7; one
 // id with letters taken for proof of a form, 33. One receipt without letters taken for proof of decimal ids
@@ -51,6 +55,6 @@
 //
 // # Start reading
 //
-// world_test.go, then node_test.go. oracle_test.go and receipts_test.go have what must hold, smsc_test.go
-// the SMSCs.
+// world_test.go, then node_test.go and conversation_test.go. oracle_test.go and receipts_test.go have what must hold,
+// smsc_test.go the SMSCs.
 package simulation

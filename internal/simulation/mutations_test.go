@@ -20,6 +20,7 @@ const (
 	forgetIDs    = "what ids stand for is not stored"
 	wrongPart    = "a receipt of a part is taken for that of another one"
 	leaveOrphans = "a receipt that comes before the answer is not looked at again"
+	apart        = "conversations do not wait for each other's receipts"
 )
 
 // The oracle notices a broken node within the histories that the tests play.
@@ -27,10 +28,13 @@ func TestMutations(t *testing.T) {
 	testutil.Long(t)
 	t.Parallel()
 	for _, mutation := range []string{
-		answerEarly, ignoreErrors, keepAll, loseWrites, otherForm, relayOrphans, forgetIDs, wrongPart, leaveOrphans,
+		answerEarly, ignoreErrors, keepAll, loseWrites, otherForm, relayOrphans, forgetIDs, wrongPart, leaveOrphans, apart,
 	} {
-		found := false
-		each(t, *seeds, mutation, func(seed uint64, w *world) bool {
+		found, conversations := false, 1
+		if mutation == apart {
+			conversations = 4
+		}
+		each(t, *seeds, conversations, mutation, func(seed uint64, w *world) bool {
 			if found = w.problem != ""; found {
 				t.Logf("%s: seed %d: %.100s", mutation, seed, w.problem)
 			}

@@ -30,7 +30,7 @@ type node struct {
 	gateway.Engine // for what the simulation does not use
 	w              *world
 	g              *gateway.Gateway
-	talk           *session.Conversation[*request]
+	talks          []*conversation
 	view           *view
 	stop           context.CancelFunc // of recovery
 	dead           bool
@@ -58,12 +58,14 @@ type request struct {
 	pdu  protocols.PDU
 	link *connector.Link
 	gone bool
+	came *arrival // of a receipt; nil: it is none
 }
 
 // A handle is a session.
 type handle struct {
 	connector.Link
 	node *node
+	of   *conversation
 	end  *end
 	rest []byte
 	lost bool // framing is
@@ -112,7 +114,9 @@ func (w *world) start() {
 	n.view.gate(true)
 	n.setFree(false)
 	g.Keeper.Begin(n)
-	n.talk = session.NewConversation(g.Sessions, session.Port[*request](n), 1)
+	for range w.conversations {
+		n.talks = append(n.talks, newConversation(n))
+	}
 	for _, c := range g.Table.Connectors() {
 		if !c.Config().Listens() {
 			for _, i := range n.touch(g.Table.LaneOf(c)).Window.Attach() {
@@ -228,7 +232,9 @@ func (n *node) touch(l *connector.Lane) *connector.Lane {
 
 // flush does what an architecture does at the end of a batch.
 func (n *node) flush() {
-	n.talk.Flush()
+	for _, c := range n.talks {
+		c.talk.Flush()
+	}
 	for len(n.touched) > 0 {
 		l := n.touched[0]
 		n.touched = n.touched[1:]
@@ -263,14 +269,16 @@ func (n *node) dispatch(l *connector.Lane) {
 		n.logout(func(link *connector.Link) bool { return link.Connector == l.Home() })
 	}
 	if l.WaitingForRoom.Load() > 0 && l.Queued.Load() < int64(l.Config().MaxQueue) {
-		n.after(0, func() { n.talk.Room(n.w.now(), l) })
+		for _, c := range n.talks {
+			n.after(0, func() { c.talk.Room(n.w.now(), l) })
+		}
 	}
 }
 
 // Quiet implements connector.Courier.
 func (h *handle) Quiet(int64) {
 	n := h.node
-	n.after(0, func() { n.talk.Quiet(n.w.now(), &h.Link) })
+	n.after(0, func() { h.of.talk.Quiet(n.w.now(), &h.Link) })
 }
 
 // Give implements connector.Courier: it sends a message.
@@ -321,7 +329,7 @@ func (n *node) Logout(match func(*connector.Link) bool) { n.after(0, func() { n.
 func (n *node) logout(match func(*connector.Link) bool) {
 	for _, h := range slices.Clone(n.handles) {
 		if match(&h.Link) {
-			n.talk.Unbind(n.w.now(), &h.Link)
+			h.of.talk.Unbind(n.w.now(), &h.Link)
 		}
 	}
 }
@@ -335,7 +343,7 @@ func (n *node) committed(c commit) {
 		if n.w.mutation == ignoreErrors {
 			code = sms.OK
 		}
-		n.talk.Stored(n.w.now(), s.Pending, code)
+		s.By.Link.Courier.(*handle).of.talk.Stored(n.w.now(), s.Pending, code)
 	}
 	if n.g.GoesOn() {
 		for _, l := range n.g.Table.Lanes() {
@@ -353,11 +361,13 @@ func (n *node) timers() {
 			continue
 		}
 		r := n.New(&h.Link)
-		if !n.talk.CheckTimers(now, &h.Link, r, true) {
+		if !h.of.talk.CheckTimers(now, &h.Link, r, true) {
 			n.Drop(&h.Link, r)
 		}
 	}
-	n.talk.Tick(now)
+	for _, c := range n.talks {
+		c.tick()
+	}
 	for _, l := range n.g.Table.Lanes() {
 		n.touch(l).Tick(now)
 		for l.Move(now, n.moved) {
@@ -415,7 +425,10 @@ func (n *node) accept(e *end) bool {
 }
 
 func (n *node) open(i *connector.Instance, e *end, remote netip.AddrPort) *handle {
-	h := &handle{node: n, end: e}
+	h := &handle{node: n, end: e, of: n.talks[0]}
+	if len(n.talks) > 1 {
+		h.of = n.talks[n.w.rng.IntN(len(n.talks))]
+	}
 	h.Open(i, remote, n.w.now(), h)
 	n.handles = append(n.handles, h)
 	e.receive = func(b []byte) {
@@ -447,7 +460,8 @@ func (n *node) receive(h *handle, b []byte) {
 		r := n.New(&h.Link)
 		_ = h.Connector.Sessions.Decode(r.pdu, slices.Clone(h.rest[:size])) // the PDU keeps the error
 		h.rest = h.rest[size:]
-		n.talk.Receive(n.w.now(), &h.Link, r)
+		n.w.oracle.came(h, r)
+		h.of.talk.Receive(n.w.now(), &h.Link, r)
 	}
 	h.Partial.Store(0)
 	if len(h.rest) > 0 {
@@ -465,7 +479,7 @@ func (n *node) over(h *handle) {
 	h.over = true
 	h.end.close()
 	n.handles = slices.DeleteFunc(n.handles, func(other *handle) bool { return other == h })
-	n.talk.Over(now, l)
+	h.of.talk.Over(now, l)
 	if l.Lane != nil {
 		n.touch(l.Lane).Window.Over(&l.Outlet)
 	}

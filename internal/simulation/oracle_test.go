@@ -19,14 +19,15 @@ type oracle struct {
 	known     map[string]*text // by the ids that clients know
 	all       []*text
 	byID      map[uint64]*text
-	doubtful  map[uint64]bool  // of batches that failed, or were under way at a crash
-	over      map[uint64]bool  // messages that have ended: none of them is sent any more
-	unwritten map[uint64]bool  // those of over that have ended since the node wrote some
-	flying    map[uint64]bool  // messages under way in this life
-	copies    []copied         // whose ids are in no commit yet
-	requests  int              // not released
-	order     map[group]uint64 // the last message that was sent for the first time
-	recover   uint64           // the highest id of earlier lives
+	doubtful  map[uint64]bool     // of batches that failed, or were under way at a crash
+	over      map[uint64]bool     // messages that have ended: none of them is sent any more
+	unwritten map[uint64]bool     // those of over that have ended since the node wrote some
+	flying    map[uint64]bool     // messages under way in this life
+	copies    []copied            // whose ids are in no commit yet
+	requests  int                 // not released
+	order     map[group]uint64    // the last message that was sent for the first time
+	recover   uint64              // the highest id of earlier lives
+	arrivals  map[uint64]*arrival // receipts that were accepted in this life, by their ids as messages
 }
 
 // A group is messages that leave in the order of their ids while nothing is sent again.
@@ -36,6 +37,7 @@ type group struct {
 	dest     string
 	priority uint8
 	earlier  bool // of an earlier life
+	by       int  // the conversation that has accepted them
 }
 
 func newOracle(w *world) oracle {
@@ -48,10 +50,14 @@ func newOracle(w *world) oracle {
 // started begins a life of the node.
 func (o *oracle) started() {
 	o.requests = 0
+	o.arrivals = map[uint64]*arrival{}
 	o.recover = o.w.disk.last
 	o.order = map[group]uint64{}
 	for _, c := range o.w.smscs {
 		c.answersRead, c.receiptsTaken = 0, 0
+		for _, s := range c.accepted {
+			s.came = nil
+		}
 	}
 }
 
@@ -143,7 +149,7 @@ func (o *oracle) forwarded(l *connector.Lane, slot *connector.Slot) {
 	if !t.stored {
 		o.w.fail("%s is sent although it is not stored", t.name())
 	}
-	g := group{l, s, t.dest, m.Priority, m.ID <= o.recover}
+	g := group{l, s, t.dest, m.Priority, m.ID <= o.recover, t.by}
 	if t.lane != nameOf(l) || t.delay > 0 || t.failed > 0 || t.may > 0 || t.moved || t.versions > 0 || t.group != nil {
 		return // it was moved, waited or was sent before, and others went ahead meanwhile
 	}

@@ -1,6 +1,9 @@
 package simulation
 
 import (
+	"slices"
+	"time"
+
 	"pmg/connector"
 	"pmg/gateway/keep"
 	"pmg/gateway/session"
@@ -8,7 +11,7 @@ import (
 	"pmg/sms"
 )
 
-var _ session.Port[*request] = (*node)(nil)
+var _ session.Port[*request] = (*conversation)(nil)
 
 // New implements session.Port.
 func (n *node) New(l *connector.Link) *request {
@@ -61,9 +64,13 @@ func (n *node) Check(_ *connector.Link, _ *request, check func(), then func(now 
 }
 
 // Store implements session.Port.
-func (n *node) Store(now int64, p session.Pending[*request]) {
+func (n *conversation) Store(now int64, p session.Pending[*request]) {
 	for _, a := range append([]keep.Accepted{p.Accepted}, p.More...) {
 		n.w.oracle.named(a)
+		if t := n.w.oracle.byID[a.Message.ID]; t != nil {
+			t.by = slices.Index(n.talks, n)
+		}
+		n.w.oracle.arrivals[a.Message.ID] = p.By.Request.came
 		n.relay(a, p.By.Request)
 	}
 	at := n.g.Keeper.Put(p.Accepted, p.More)
@@ -75,8 +82,14 @@ func (n *node) Store(now int64, p session.Pending[*request]) {
 }
 
 // Queue implements session.Port.
-func (n *node) Queue(now int64, s *connector.Share, m *sms.Message) {
-	n.touch(s.Lane).Queues.Push(now, s, m)
+func (n *conversation) Queue(now int64, s *connector.Share, m *sms.Message) {
+	if len(n.talks) == 1 {
+		n.push(now, s, m)
+		return
+	}
+	if n.out = append(n.out, keep.Accepted{Message: m, Share: s}); len(n.out) == 1 {
+		n.after(n.w.between(0, 2*time.Millisecond), n.passOn)
+	}
 }
 
 // Answered implements session.Port.
@@ -128,7 +141,7 @@ func (n *node) LoggingOut(_ int64, l *connector.Link) {
 }
 
 // TickAt implements session.Port.
-func (n *node) TickAt(at int64) { n.at(at, func() { n.talk.Tick(n.w.now()) }) }
+func (n *conversation) TickAt(at int64) { n.at(at, n.tick) }
 
 // moved gives a lane a message that another one could not send. It may come back to that one.
 func (n *node) moved(s *connector.Share, m *sms.Message) {

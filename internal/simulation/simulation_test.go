@@ -23,6 +23,7 @@ var (
 	seeds   = flag.Uint64("seeds", 200, "how many histories there are")
 	first   = flag.Uint64("first", 1, "the seed of the first one")
 	replays = flag.Uint64("replays", 40, "how many histories are played twice; see testutil.Histories")
+	talks   = flag.Int("conversations", 0, "the only number of conversations; 0: 1, and fewer histories with 2 and 4")
 	oneSeed = flag.Uint64("seed", 0, "the only history; -v prints it")
 )
 
@@ -102,9 +103,9 @@ func (w *world) newPlan() (p plan) {
 	return p
 }
 
-// play plays the history of a seed, and returns what is wrong with it.
-func play(seed uint64, mutation string, print func(string)) (w *world) {
-	w = &world{rng: newRand(seed), print: print, mutation: mutation}
+// play plays the history of a seed with a number of conversations, and returns what is wrong with it.
+func play(seed uint64, conversations int, mutation string, print func(string)) (w *world) {
+	w = &world{rng: newRand(seed), print: print, mutation: mutation, conversations: conversations}
 	w.disk = &disk{
 		w: w, journal: journaltest.New(nil), noted: map[uint64]*store.Batch{}, messages: map[uint64]*stored{}, mapped: map[string]mapping{},
 	}
@@ -228,22 +229,37 @@ func TestSimulation(t *testing.T) {
 			if testing.Verbose() {
 				print = func(line string) { fmt.Println(line) }
 			}
-			if w := play(*oneSeed, "", print); w.problem != "" {
+			if w := play(*oneSeed, max(*talks, 1), "", print); w.problem != "" {
 				t.Errorf("seed %d: %s", *oneSeed, w.problem)
 			}
 		})
 		return
 	}
-	each(t, testutil.Histories(*seeds), "", func(seed uint64, w *world) bool {
-		if w.problem != "" {
-			t.Errorf("seed %d: %s\nreplay: go test -v -run TestSimulation ./internal/simulation -args -seed %d", seed, w.problem, seed)
+	for _, of := range []struct {
+		conversations int
+		seeds         uint64
+	}{{1, *seeds}, {2, *seeds / fewer}, {4, *seeds / fewer}} {
+		if *talks != 0 && *talks != of.conversations {
+			continue
 		}
-		return false
-	})
+		if *talks != 0 {
+			of.seeds = *seeds
+		}
+		each(t, testutil.Histories(of.seeds), of.conversations, "", func(seed uint64, w *world) bool {
+			if w.problem != "" {
+				t.Errorf("seed %d, %d conversations: %s\nreplay: go test -v -run TestSimulation ./internal/simulation -args -seed %d -conversations %d",
+					seed, of.conversations, w.problem, seed, of.conversations)
+			}
+			return false
+		})
+	}
 }
 
+// fewer is by how much there are fewer histories of several conversations.
+const fewer = 10
+
 // each plays the histories of many seeds, until f reports true.
-func each(t *testing.T, seeds uint64, mutation string, f func(seed uint64, w *world) bool) {
+func each(t *testing.T, seeds uint64, conversations int, mutation string, f func(seed uint64, w *world) bool) {
 	var next atomic.Uint64
 	var stop atomic.Bool
 	var mu sync.Mutex
@@ -253,7 +269,7 @@ func each(t *testing.T, seeds uint64, mutation string, f func(seed uint64, w *wo
 			for n := next.Add(1); n <= seeds && !stop.Load(); n = next.Add(1) {
 				seed := *first + n - 1
 				synctest.Test(t, func(*testing.T) {
-					w := play(seed, mutation, nil)
+					w := play(seed, conversations, mutation, nil)
 					mu.Lock()
 					defer mu.Unlock()
 					if !stop.Load() && f(seed, w) {
@@ -271,7 +287,8 @@ func TestReplays(t *testing.T) {
 	t.Parallel()
 	for seed := range testutil.Histories(*replays) {
 		seed += *first
-		one, other := history(t, seed), history(t, seed)
+		conversations := []int{1, 1, 1, 4}[seed%4]
+		one, other := history(t, seed, conversations), history(t, seed, conversations)
 		at := 0
 		for at < min(len(one), len(other)) && one[at] == other[at] {
 			at++
@@ -287,9 +304,9 @@ func around(lines []string, at int) string {
 }
 
 // history returns the lines of the history of a seed.
-func history(t *testing.T, seed uint64) (lines []string) {
+func history(t *testing.T, seed uint64, conversations int) (lines []string) {
 	synctest.Test(t, func(*testing.T) {
-		play(seed, "", func(line string) {
+		play(seed, conversations, "", func(line string) {
 			if !strings.HasPrefix(line, logged) {
 				lines = append(lines, line)
 			}

@@ -26,6 +26,7 @@ type smsc struct {
 	last     uint64          // number
 	taken    map[string]bool // ids, as they are compared, that stand for something else
 	accepted []*submission
+	byCode   map[string]*report
 	reports  int // so far
 	unsent   int // receipts that are not taken yet
 	traps    int // forged ids that would be those of messages in another form
@@ -89,6 +90,7 @@ type submission struct {
 	read         bool   // the node has read the answer
 	doubtful     bool   // and may have forgotten it
 	reports      []*report
+	came         []*arrival // in this life of the node
 }
 
 // A report is a receipt that an SMSC has sent, or is to send.
@@ -108,7 +110,7 @@ func (r *report) String() string {
 }
 
 func (w *world) newSMSC(stations ...*station) *smsc {
-	c := &smsc{w: w, stations: stations, taken: map[string]bool{}}
+	c := &smsc{w: w, stations: stations, taken: map[string]bool{}, byCode: map[string]*report{}}
 	for _, s := range stations {
 		s.smsc = c
 	}
@@ -248,6 +250,7 @@ func (c *smsc) forge(s *submission) {
 func (c *smsc) count(r *report, after time.Duration) {
 	c.reports++
 	r.code = fmt.Sprintf("%03d", 200+c.reports%800)
+	c.byCode[r.code] = r
 	c.unsent++
 	c.w.after(after, func() { c.send(r) })
 }

@@ -45,6 +45,7 @@ type text struct {
 	cancelled bool   // a client or an operator knows that it has been
 	changing  bool   // an operation is under way
 	versions  int    // that the client has replaced it by
+	by        int    // the conversation that has accepted it
 	must      string // the version that is to be sent
 	moved     bool   // by an operator
 }

@@ -28,6 +28,8 @@ type world struct {
 	lives    int
 	mutation string
 
+	conversations int // of a node
+
 	print   func(string) // nil: the history is not wanted
 	problem string
 }

@@ -92,6 +92,7 @@ type PDU struct {
 	DeliverAt int64
 	Content   []byte // nil: "text"
 	Alphabet  sms.Alphabet
+	Header    bool // the content begins with a header
 	Op        protocols.Operation
 
 	// The answer.
@@ -186,6 +187,9 @@ func (s *Session) Message(_ int64, p protocols.PDU, m *sms.Message) sms.Code {
 	}
 	m.Set(sms.Address{}, sms.Address{Addr: []byte("491701234567")}, text)
 	m.Kind, m.Alphabet, m.DeliverAt = t.Kind, t.Alphabet, t.DeliverAt
+	if t.Header {
+		m.Flags |= sms.HasHeader
+	}
 	return sms.OK
 }
 
