@@ -1,7 +1,7 @@
 package accept
 
 import (
-	"hash/maphash"
+	"hash/crc32"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -19,7 +19,6 @@ import (
 // Acceptor's receipt waits. It waits without a goroutine: its Acceptor looks at each Tick whether it has the turn.
 // Turns are safe for concurrent use.
 type Turns struct {
-	seed    maphash.Seed
 	members atomic.Uint32
 	stripes [turnStripes]turnStripe
 }
@@ -35,14 +34,14 @@ const (
 // A turnStripe has the turns of some receipts.
 type turnStripe struct {
 	mu     sync.Mutex
-	of     map[uint64]*claim // by the hash of SMSC and id; other receipts with the same hash just wait
+	of     map[uint32]*claim // by a checksum of SMSC and id; other receipts with the same one just wait
 	unused []*claim
 	latest int64 // the time of the latest receipt; a lane orders receipts by their times
 }
 
 // A claim is the turn of the receipts of one Acceptor.
 type claim struct {
-	key    uint64
+	key    uint32
 	member uint32
 	n      int       // receipts of the Acceptor that have not ended
 	called int       // those of them that have waited, and with which the Acceptor has not gone on yet
@@ -51,16 +50,16 @@ type claim struct {
 
 // A ticket is the place of a receipt in the line.
 type ticket struct {
-	key    uint64
+	key    uint32
 	member uint32
 	has    *claim // nil: the receipt waits
 }
 
 // NewTurns returns Turns for the Acceptors of a gateway.
 func NewTurns() *Turns {
-	t := &Turns{seed: maphash.MakeSeed()}
+	t := &Turns{}
 	for i := range t.stripes {
-		t.stripes[i].of = map[uint64]*claim{}
+		t.stripes[i].of = map[uint32]*claim{}
 	}
 	return t
 }
@@ -68,7 +67,7 @@ func NewTurns() *Turns {
 // join returns a number for an Acceptor.
 func (t *Turns) join() uint32 { return t.members.Add(1) }
 
-func (t *Turns) stripe(key uint64) *turnStripe { return &t.stripes[key%turnStripes] }
+func (t *Turns) stripe(key uint32) *turnStripe { return &t.stripes[key%turnStripes] }
 
 // next returns the time of a receipt that is handled now. The caller holds the lock.
 func (s *turnStripe) next(now int64) int64 {
@@ -78,7 +77,7 @@ func (s *turnStripe) next(now int64) int64 {
 
 // take takes the turn for a receipt, and returns it with the time of the receipt, which is later than that of all receipts
 // before it. If others are in front of the receipt, it waits, and take returns its ticket.
-func (t *Turns) take(now int64, key uint64, member uint32) (has *claim, waits *ticket, at int64) {
+func (t *Turns) take(now int64, key uint32, member uint32) (has *claim, waits *ticket, at int64) {
 	s := t.stripe(key)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -106,7 +105,7 @@ func (c *claim) call(w *ticket) {
 	c.called++
 }
 
-func (s *turnStripe) begin(key uint64, member uint32) (has *claim) {
+func (s *turnStripe) begin(key uint32, member uint32) (has *claim) {
 	if n := len(s.unused); n > 0 {
 		has, s.unused = s.unused[n-1], s.unused[:n-1]
 	} else {
@@ -127,7 +126,7 @@ func (t *Turns) check(w *ticket) *claim {
 }
 
 // goOn returns the time of a receipt that has waited, as take does. has is its turn, or nil if it goes on without one.
-func (t *Turns) goOn(now int64, key uint64, has *claim) (at int64) {
+func (t *Turns) goOn(now int64, key uint32, has *claim) (at int64) {
 	s := t.stripe(key)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -181,7 +180,7 @@ func (s *turnStripe) end(now int64, has *claim) {
 // hasTurn takes the turn of a receipt. If it returns false, the receipt waits for those of other Acceptors.
 func (a *Acceptor[T]) hasTurn(now int64, q *finding[T]) bool {
 	var waits *ticket
-	q.claim, waits, q.at = a.turns.take(now, maphash.Bytes(a.turns.seed, a.searchKeyOf(q)), a.member)
+	q.claim, waits, q.at = a.turns.take(now, crc32.ChecksumIEEE(a.searchKeyOf(q)), a.member)
 	if q.claim != nil {
 		return true
 	}

@@ -181,7 +181,7 @@ func TestTimesOfTurns(t *testing.T) {
 
 // A receipt that waits for nobody costs no allocation.
 func TestTurnsAllocate(t *testing.T) {
-	turns, key := NewTurns(), uint64(0)
+	turns, key := NewTurns(), uint32(0)
 	if n := testing.AllocsPerRun(1000, func() {
 		key++
 		has, _, at := turns.take(1, key, 1)
