@@ -127,8 +127,8 @@ SHORT = -short
 race: ## run the tests of make test with the race detector
 	$(call each-module,$(GOTEST) -race $(SHORT) -vet=off $(LINK) -parallel 4 $(RUN) $(or $(PACKAGES),./...))
 
-debug: ## run the tests of the pipeline with jobs checked for double release, use after release and leaks
-	$(call each-module,$(GOTEST) -tags pmgdebug $(RUN) $(or $(PACKAGES),$$([ $$module = . ] && echo ./stages/... ./internal/e2e || echo ./soak)))
+debug: ## run the tests of the pipeline, with four of them, and with jobs checked for double release, use after release and leaks
+	$(call each-module,GOMAXPROCS=6 $(GOTEST) -tags pmgdebug $(RUN) $(or $(PACKAGES),$$([ $$module = . ] && echo ./stages/... ./internal/e2e || echo ./soak)))
 
 mutate: ## make N (50) small faults in (FILES of) package PKG, and print those that no test notices; WITH names further packages of tests
 	go run ./internal/testkit/mutate -pkg $(PKG) -files "$(FILES)" -n $(N) -with "$(WITH)"
