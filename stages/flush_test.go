@@ -31,7 +31,7 @@ connectors: [{name: operator, direction: out, address: "127.0.0.1:1", system_id:
 		t.Fatal(err)
 	}
 	defer g.Close()
-	d := &dispatcher{Deps: &Deps{Gateway: g}}
+	d := &dispatcher{Deps: &Deps{Gateway: g, groups: newGroups(1)}}
 	sound := g.Table.LaneOf(g.Table.Connector("operator"))
 	broken := &connector.Lane{} // it has no connector, so every use of it panics
 	d.touch(sound)

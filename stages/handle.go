@@ -47,7 +47,12 @@ type handle struct {
 // newHandle begins the session of an instance. The caller gets the reader's reference to the
 // handle.
 func newHandle(d *Deps, i *connector.Instance, fd int, remote netip.AddrPort, now int64) *handle {
-	h := &handle{fd: fd, deps: d, group: d.groups.join(i.Connector.Config().Listens())}
+	h := &handle{fd: fd, deps: d}
+	if i.Connector.Config().Listens() {
+		h.group = d.groups.joinClient(now)
+	} else {
+		h.group = d.groups.joinSMSC()
+	}
 	h.refs.Store(1)
 	h.Open(i, remote, now, h)
 	if config := i.TLS(); config != nil {

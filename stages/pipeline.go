@@ -89,7 +89,7 @@ type Deps struct {
 	Log        zerolog.Logger
 	Holds      func() bool // reports whether this process may send; nil: it may always send
 	buffers    buffers
-	groups     groups      // the groups of stages, for sessions that begin
+	groups     *groups     // the groups of stages, for sessions that begin
 	dispatcher *dispatcher // the dispatcher, which gives slots to sessions
 	Full       atomic.Bool // no client is read, because too many jobs are alive
 }

@@ -26,7 +26,8 @@ type reader struct {
 	blocked map[*handle]bool
 	buf     [readSize]byte
 	maxJobs int64
-	full    bool // too many jobs are alive
+	full    bool  // too many jobs are alive
+	octets  int64 // octets that were read
 }
 
 // readSize is how many octets are read from one socket before the next socket.
@@ -132,6 +133,7 @@ func (r *reader) Poll(out *flow.Out[Job]) {
 			r.read(out, h, e.Gone)
 		}
 	}
+	r.groups.all[out.Group()].read.Store(r.octets)
 }
 
 func (r *reader) unblock(out *flow.Out[Job], h *handle) {
@@ -159,6 +161,7 @@ func (r *reader) read(out *flow.Out[Job], h *handle, gone bool) {
 	n, err := sock.Read(h.fd, buf)
 	switch {
 	case n > 0:
+		r.octets += int64(n)
 		if stranger && proxyheader.Begins(buf[:n]) {
 			r.Gateway.Sessions.StrayHeader(&h.Link)
 		}

@@ -168,7 +168,7 @@ func benchRelay(b *testing.B, receipts, log bool, backlog int) {
 	}
 	defer g.Close()
 	pool := NewPool()
-	deps := &Deps{Gateway: g, Pool: pool, Log: zerolog.Nop()}
+	deps := &Deps{Gateway: g, Pool: pool, Log: zerolog.Nop(), groups: newGroups(1)}
 	m := &memory{buffers: &deps.buffers, receipts: receipts}
 	table := Table()
 	none := func(*Deps) (flow.Stage[Job], error) { return &memory{}, nil }

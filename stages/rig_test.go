@@ -105,7 +105,7 @@ func newRigWith(t testing.TB, s site, stand map[int]flow.Stage[Job], rows ...int
 	r.cache = r.pool.NewCache()
 	ctx, stop := context.WithCancel(context.Background())
 	r.stop = stop
-	deps := &Deps{Context: ctx, Gateway: g, Pool: r.pool, Log: zerolog.Nop()}
+	deps := &Deps{Context: ctx, Gateway: g, Pool: r.pool, Log: zerolog.Nop(), groups: newGroups(1)}
 	r.deps = deps
 	table := Table()
 	all := make([]string, len(table))
