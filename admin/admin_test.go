@@ -38,7 +38,7 @@ const (
 	smscPassword    = "smsc42"
 )
 
-const clientsOnly = `
+const clientsOnly = `pipelines: 1
 pdulog: {dir: %q}
 accounts:
   - {system_id: load, password: ` + accountPassword + `}
