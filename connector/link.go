@@ -235,7 +235,9 @@ type Place struct {
 	Admitted bool // the session is counted by Connector.BindClient
 	Replaced bool // the account does not count the session any more: another session has taken its place
 
-	lasts atomic.Int64 // BoundAt while the phase is Bound, negative when the place is taken; otherwise 0
+	// lasts is BoundAt while the session is logged in, and -BoundAt after another session has taken its place. It is 0
+	// before the login, and from the logout on.
+	lasts atomic.Int64
 }
 
 // Lasts returns since when the session is in the phase Bound, or 0 if it is not, or has lost its place. If the

@@ -22,7 +22,7 @@ type group struct {
 
 	// The fields below belong to the listener.
 	before int64 // octets at its last look
-	rate   int64 // octets a second between its last two looks
+	rate   int64 // octets that the group read a second, between its last two looks
 }
 
 // sampleEvery is how often the listener looks at what the groups read, while sessions begin.
@@ -68,8 +68,8 @@ func (g *groups) sample(now int64) {
 	g.sampled = now
 }
 
-// isBetter reports whether a client should join the group rather than another one: because that reads clearly more, as a client
-// with many messages is there, or else because that has more clients.
+// isBetter reports whether a client should join the group rather than another one: the one that reads clearly less, because
+// clients with many messages may stay for days; if they read about as much, the one with fewer clients.
 func (g *group) isBetter(than *group) bool {
 	if most := max(g.rate, than.rate); max(g.rate-than.rate, than.rate-g.rate) > most/8 {
 		return g.rate < than.rate

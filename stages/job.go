@@ -103,7 +103,7 @@ type extras struct {
 	Attempt   *attempt                   // Dialed
 	Then      func(now int64)            // Checked
 	Done      chan<- struct{}            // Barrier
-	left      atomic.Int32               // Committed, Rebind, Barrier: how many groups have not seen it, if there are several
+	left      atomic.Int32               // Committed, Rebind, Barrier: how many groups have not got their job yet
 	More      []keep.Accepted            // Store, Stored: further messages of the same PDU
 	Late      connector.Unanswered       // AnsweredLate
 }
@@ -116,7 +116,7 @@ func (j *Job) more() []keep.Accepted {
 	return j.More
 }
 
-// isLast reports whether all other groups have seen the job, which each got. Each asks once.
+// isLast reports whether the job is the last one of those that each group got. It must be called once for each of them.
 func (j *Job) isLast() bool { return j.extras == nil || j.left.Add(-1) <= 0 }
 
 // keepBytes is the size of the largest buffer that a job keeps for its next use.

@@ -21,7 +21,7 @@ import (
 // A statusView selects the parts of a status to show.
 type statusView struct {
 	accounts, networks, stages bool
-	pipelines                  bool // pipelines and stages alone
+	pipelines                  bool // shows pipelines and stages, and nothing else
 }
 
 // statusText returns a gateway's status s as tables. If the status before is of the same process,

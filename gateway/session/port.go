@@ -44,9 +44,9 @@ type Port[R any] interface {
 	// LoggingOut stops the lane from sending on a session. Quiet must be called when all messages
 	// that were sent on it have their outcome.
 	LoggingOut(now int64, l *connector.Link)
-	// Logout begins to log out the sessions for which match returns true: those of this conversation
-	// immediately, those of others soon. match is called where the session's PDUs are received, and so at the
-	// same time for sessions of several conversations.
+	// Logout begins to log out the sessions for which match returns true. Those of other conversations are logged
+	// out a little later. match is called on the goroutine of a session's conversation, so several goroutines may
+	// call it at the same time.
 	Logout(match func(*connector.Link) bool)
 	// TickAt asks for a call of Tick at the given time.
 	TickAt(at int64)

@@ -30,7 +30,7 @@ type row[J any] struct {
 	p      *Pipeline[J]
 	name   string
 	index  int
-	number int       // of the group
+	number int       // number of its group, from 0
 	shared bool      // the row is in all groups
 	group  []*row[J] // the rows of its group
 	to     uint32    // bit mask: rows to which this row may pass jobs

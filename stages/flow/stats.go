@@ -5,7 +5,7 @@ import "math"
 // Stats holds the counters of a stage. Times are in nanoseconds.
 type Stats struct {
 	Name     string
-	Group    int   // number of the row's group from 1; 0: the row is shared, or there is one group
+	Group    int   // the group of the row, counted from 1; 0 if the row is shared or there is only one group
 	In, Out  int64 // numbers of jobs taken and passed on
 	Batches  int64
 	Panics   int64
