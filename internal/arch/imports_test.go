@@ -96,6 +96,7 @@ func table() []row {
 		{"protocols/smpp", "internal/logtext protocols sms sms/charset sms/userdata"},
 		{"protocols/ucp", "internal/logtext internal/smstext protocols sms sms/charset"},
 		{"cluster/standby", "internal/sock protocols/smpp protocols/ucp"},
+		{"protocols/http1", ""},
 		{"protocols/testsms", "internal/logtext protocols sms"},
 		{"protocols/httpsms", "internal/logtext internal/texts protocols sms sms/number sms/userdata"},
 		{"protocols/httpsms/smsc", "internal/smstext internal/token protocols protocols/httpsms sms sms/charset sms/userdata"},
