@@ -71,8 +71,7 @@ func (h *head) readLine(b []byte) (int, verdict) {
 	}
 	h.query = i
 	if b[i] == '?' {
-		for i++; i < len(b) && classes[b[i]]&inQuery != 0; i++ {
-		}
+		i = skipQuery(b, i+1)
 	}
 	h.target = i
 	if v = literal(b[i:], " HTTP/1.1\r\n"); v == foreign {
@@ -125,9 +124,7 @@ func (h *head) readField(b []byte, i int) (int, verdict) {
 	for i++; i < len(b) && isBlank(b[i]); i++ {
 	}
 	f.from = uint16(i)
-	for i < len(b) && classes[b[i]]&inValue != 0 {
-		i++
-	}
+	i = skipValue(b, i)
 	if v := literal(b[i:], "\r\n"); v != whole {
 		return i, v
 	}
