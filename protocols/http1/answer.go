@@ -7,7 +7,7 @@ import (
 
 // An Answer is an answer to a Request.
 type Answer struct {
-	Status int
+	Status int    // from 200 on
 	Date   []byte // time of the answer, as Date.At returns it
 	Fields []byte // field lines, as AppendField writes them
 	Body   []byte // the answer needs a Content-Type in Fields, too: unlike net/http, the package does not guess one
