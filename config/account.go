@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"pmg/config/option"
+	"pmg/internal/httpcall"
 	"pmg/internal/timetext"
 	"pmg/internal/token"
 	"pmg/protocols"
@@ -144,6 +145,12 @@ func (a *Account) ProtocolOptions(protocol sms.Protocol) any {
 		return &a.Sessions.SMPP
 	}
 	return nil
+}
+
+// MayCall returns the reason why the account's messages may not name a URL to be called, nil if they may.
+func (a *Account) MayCall(url string) error {
+	_, err := httpcall.Allowed(a.CallbackURLs, a.CallbacksTo == PublicCallbacks, url)
+	return err
 }
 
 // Callbacks are the servers of a client that are called by HTTP.

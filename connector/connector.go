@@ -20,7 +20,6 @@ type Connector struct {
 	Name     string
 	Index    int // index in the gateway's list; an index is not used again after the connector is removed
 	Driver   protocols.Driver
-	Sessions protocols.SessionDriver // the driver as a SessionDriver; nil: the protocol has no sessions
 	Protocol sms.Protocol
 	Stats    *Stats
 	PDULog   *pdulog.File // nil: PDUs are not logged
@@ -53,7 +52,6 @@ func New(index int, cfg *config.Connector, driver protocols.Driver, memory *Memo
 	c := &Connector{
 		Name: cfg.Name, Index: index, Driver: driver, Stats: NewStats(cfg.Direction, len(driver.Commands())), memory: memory,
 	}
-	c.Sessions, _ = driver.(protocols.SessionDriver)
 	c.SetConfig(cfg)
 	c.instances.limit = cfg.Instances
 	return c
@@ -86,17 +84,14 @@ func (c *Connector) SetSockets(n int) {
 	c.instances.limit = n
 }
 
-// NewSession returns the protocol's session for a new connection, or nil if the protocol has no
+// NewSession returns the protocol's session for a new connection, and its codec; they are nil if the protocol has no
 // sessions. taken reports whether a request with a sequence number waits for its answer. The other
 // parameters are as in protocols.SessionOptions.
 func (c *Connector) NewSession(
-	taken func(sequence uint32) bool, load func() int, wanted func(now int64) bool, client func() any,
-) protocols.Session {
-	if c.Sessions == nil {
-		return nil
-	}
+	taken func(sequence uint32) bool, load func() int, wanted func(now int64) bool, client func() any, mayCall func(string) bool,
+) (protocols.Session, protocols.Codec) {
 	cfg := c.Config()
-	return c.Sessions.NewSession(protocols.SessionOptions{
+	o := protocols.SessionOptions{
 		Role:            cfg.Role(),
 		Name:            ourName(cfg),
 		Accepted:        cfg.Role() == protocols.Client && cfg.Listens(),
@@ -113,8 +108,17 @@ func (c *Connector) NewSession(
 		Load:            load,
 		Wanted:          wanted,
 		Client:          client,
+		MayCall:         mayCall,
 		Options:         cfg.ProtocolOptions(),
-	})
+	}
+	switch d := c.Driver.(type) {
+	case protocols.SessionDriver:
+		return d.NewSession(o), d
+	case protocols.RequestDriver:
+		s := d.NewRequests(o)
+		return s, s
+	}
+	return nil, nil
 }
 
 func ourName(cfg *config.Connector) string {

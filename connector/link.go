@@ -41,6 +41,8 @@ type Link struct {
 	Opened   int64 // Unix nanoseconds
 	Session  protocols.Session
 	Can      protocols.Abilities // abilities of the protocol session
+	Codec    protocols.Codec     // only the goroutine that decodes the peer's PDUs may use it
+	Host     Host                // who has admitted the connection, and may get it back; nil: the gateway's listener has
 	Inflight Inflight
 	Identity tlsfiles.Identity // the peer's identity from its certificate; only the goroutine that handles PDUs may use it
 	Lane     *Lane             // the lane whose messages the session is given; nil: the session takes no messages
@@ -54,6 +56,20 @@ type Link struct {
 	Dialogue
 	Outlet
 	Log
+}
+
+// A Host has admitted a connection whose requests are handled as those of a session. It counts the connection, and gets it
+// back. Its methods do not wait.
+type Host interface {
+	// LogIn records the account of the connection. It reports false if the account has as many connections as it may.
+	LogIn(account string) bool
+	// Work records that a request begins, and Rest that it is answered.
+	Work()
+	Rest()
+	// TakeBack gives the host the connection's descriptor, from which the given octets were read in vain.
+	TakeBack(fd int, octets []byte)
+	// Closing tells the host that the descriptor is closed next.
+	Closing()
 }
 
 // A Courier delivers the messages of a lane: a session, a webhook, or an SMSC that is called by
@@ -147,7 +163,8 @@ func (l *Link) Open(i *Instance, remote netip.AddrPort, now int64, courier Couri
 		l.size.allowed.Store(int64(l.size.auto.Size()))
 	}
 	l.Refusals.SetRate(RefusalRate, 1)
-	l.Session = i.Connector.NewSession(func(n uint32) bool { return !l.Inflight.Free(n, window) }, l.load, l.wanted, l.client)
+	taken := func(n uint32) bool { return !l.Inflight.Free(n, window) }
+	l.Session, l.Codec = i.Connector.NewSession(taken, l.load, l.wanted, l.client, l.mayCall)
 	l.Can = protocols.AbilitiesOf(l.Session)
 }
 
@@ -167,6 +184,11 @@ func (l *Link) client() any {
 		return nil
 	}
 	return l.Account.Config().ProtocolOptions(l.Connector.Protocol)
+}
+
+// mayCall reports whether the messages of the client's account may name a URL to be called.
+func (l *Link) mayCall(url string) bool {
+	return l.Account != nil && l.Account.Config().MayCall(url) == nil
 }
 
 // wanted reports whether the session's place is needed: the peer has been silent for a while, and
@@ -222,6 +244,8 @@ type Dialogue struct {
 	TakesNothing bool   // the peer takes no messages in this session, which is closed without a logout
 	EndReason    string // why the session ended, if our last PDU is the delayed answer to a login
 
+	Answering      bool              // the session answers in order, and a request is not answered yet; PDUs that follow wait
+	HandsOver      bool              // the connection is handed over to its Host, with what follows
 	Undecided      bool              // a decision about a login or a message is pending; PDUs that follow wait
 	WaitingForRoom int               // submits that wait for room
 	Storing        int               // messages that wait for their commit, and operations under way

@@ -34,6 +34,8 @@ type Engine struct {
 	compat  *compat.Dialects
 	portal  *portal.Portal
 
+	pipeline server.Pipeline // nil: the engine has none
+
 	mu  sync.Mutex
 	of  map[*connector.Connector]*server.Listener
 	out map[*connector.Connector]courier
@@ -61,6 +63,7 @@ func Over(e gateway.Engine, g *gateway.Gateway, o Options) (*Engine, error) {
 		Engine: e, gateway: g, opened: o.Opened, holds: holds, of: map[*connector.Connector]*server.Listener{},
 		out: map[*connector.Connector]courier{},
 	}
+	x.pipeline, _ = e.(server.Pipeline)
 	x.ctx, x.cancel = context.WithCancel(context.Background())
 	x.bodies = body.NewRoom(&g.Node.Memory)
 	events := webhook.NewEvents(forWebhooks(g, o), x.logOf)
@@ -103,7 +106,7 @@ func (x *Engine) Listen(c *connector.Connector) error {
 	if c.Config().Direction == config.Out {
 		return x.reach(c)
 	}
-	l, err := server.Listen(forServer(x.gateway), c, x.opened[c.Name], x.bodies, x.handler)
+	l, err := server.Listen(forServer(x.gateway), c, x.opened[c.Name], x.bodies, x.pipeline, x.handler)
 	if err != nil {
 		return err
 	}

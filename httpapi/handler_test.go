@@ -35,7 +35,7 @@ func TestRequestPanics(t *testing.T) {
 	g := apitest.NewGateway(t, &log)
 	g.Table.Account("client").Pull = true
 	x := &Engine{gateway: g, api: v1.New(forOwnAPI(g), nil, nil), portal: portal.New(portal.Rooms{})} // it has neither events nor another dialect
-	l, err := server.Listen(forServer(g), g.Table.Connector("api"), nil, body.NewRoom(&g.Node.Memory), x.handler)
+	l, err := server.Listen(forServer(g), g.Table.Connector("api"), nil, body.NewRoom(&g.Node.Memory), nil, x.handler)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,8 @@
 package protocols
 
 import (
+	"errors"
+
 	"pmg/sms"
 	"pmg/sms/userdata"
 )
@@ -40,6 +42,24 @@ type SessionDriver interface {
 	// NewSession returns the session of a new connection.
 	NewSession(o SessionOptions) Session
 }
+
+// A RequestDriver is the Driver of a protocol whose requests stand alone, each with its login. Requests that it fully
+// understands are the PDUs of a session, which is the connection. All other requests are left to a general server, which gets the
+// connection with all octets from the first such request on.
+type RequestDriver interface {
+	Driver
+	// NewRequests returns the session of a new connection.
+	NewRequests(o SessionOptions) Requests
+}
+
+// Requests is the Session of a connection of requests. Its Codec may be called by another goroutine than its other methods.
+type Requests interface {
+	Session
+	Codec
+}
+
+// ErrForeign is returned by the Codec of Requests for octets that are left to the general server.
+var ErrForeign = errors.New("for the general server")
 
 // A PartNamer is a Driver whose protocol has a field that identifies a message as a part of a long message.
 // The field is in the native part of messages.
@@ -100,6 +120,14 @@ type PDU interface {
 	// Reset prepares the PDU for its next use. If the octets that the PDU points into are
 	// many, it drops the references to them.
 	Reset()
+}
+
+// A Pair is a PDU that has become the answer to its request, and still has the request.
+type Pair interface {
+	// Request returns the request, for the pdu log alone.
+	Request() PDU
+	// Last reports whether the connection is closed behind the answer.
+	Last() bool
 }
 
 // A LoginStep is the role of a PDU in a login.

@@ -54,6 +54,10 @@ type SessionOptions struct {
 	// options.
 	Client func() any
 
+	// MayCall reports whether the messages of the client's account may name a URL to be called. Like Client, it is called
+	// in a session that is logged in. Nil means that they may not.
+	MayCall func(url string) bool
+
 	// Options are the connector's options that belong to its protocol; nil means the
 	// defaults.
 	Options Options
@@ -180,6 +184,7 @@ type Abilities struct {
 	Operations Operations
 	Requester  Requester
 	Limited    Limited
+	InOrder    bool // the session is of Requests: the peer's requests are answered in their order, so one is handled at a time
 }
 
 // AbilitiesOf returns the abilities of a session. It is called once, when the session opens.
@@ -188,6 +193,7 @@ func AbilitiesOf(s Session) (a Abilities) {
 	a.Operations, _ = s.(Operations)
 	a.Requester, _ = s.(Requester)
 	a.Limited, _ = s.(Limited)
+	_, a.InOrder = s.(Requests)
 	return a
 }
 
@@ -230,12 +236,15 @@ const (
 	// logout by the peer, or by us without a PDU: the session accepts no more messages; call Session.Idle
 	// when all our requests are answered
 	Drain
+	// the connection is not ours any more: the octets of the PDU, and all that follow, are for the general server of the
+	// connection. Only sessions of Requests return it, and only while none of their requests is unanswered.
+	HandOver
 )
 
 // kindNames are the names of the kinds in failing tests.
 var kindNames = [...]string{
 	"None", "Send", "SendClose", "Close", "Login", "Bound", "Message", "Operate", "Alert", "Answered", "Logout", "Leave",
-	"Drain",
+	"Drain", "HandOver",
 }
 
 // String returns the kind's name.

@@ -44,6 +44,10 @@ func (b *builder) Work(out *flow.Out[Job], j *Job) {
 	switch j.Kind {
 	case Received:
 		b.talk.Receive(out.Now(), &h.Link, j)
+	case Foreign:
+		j.Kind = Received
+		j.pdu(h.Connector).Reset() // an empty PDU is a foreign one
+		b.talk.Receive(out.Now(), &h.Link, j)
 	case Over:
 		b.talk.Over(out.Now(), &h.Link)
 		out.To(toDispatcher, j)
@@ -113,6 +117,14 @@ func (b *builder) Drop(_ *connector.Link, j *Job) { discard(b.out, j) }
 
 // Hangup implements session.Port.
 func (b *builder) Hangup(l *connector.Link, reason string) { hangup(b.out, handleOf(l), reason) }
+
+// HandOver implements session.Port.
+func (b *builder) HandOver(l *connector.Link, j *Job) {
+	h := handleOf(l)
+	h.builder.unused = append(h.builder.unused, j.Bytes...)
+	hangup(b.out, h, "the connection is handed over")
+	discard(b.out, j)
+}
 
 // Check implements session.Port.
 func (b *builder) Check(_ *connector.Link, j *Job, check func(), then func(now int64)) {

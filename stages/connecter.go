@@ -109,7 +109,7 @@ func (c *connecter) dialed(out *flow.Out[Job], a *attempt) {
 func (c *connecter) connected(out *flow.Out[Job], a *attempt) {
 	i := a.instance
 	delete(c.attempts, i)
-	h := newHandle(c.Deps, i, a.fd, a.remote, out.Now())
+	h := newHandle(c.Deps, i, admitted{a.fd, a.remote, nil}, out.Now())
 	login := out.Get()
 	login.Kind = Send
 	h.Session.Start(out.Now(), login.pdu(i.Connector))

@@ -14,6 +14,7 @@ import (
 	"pmg/gateway"
 	"pmg/gateway/keep"
 	"pmg/internal/sock"
+	"pmg/protocols"
 	"pmg/sms"
 	"pmg/stages/flow"
 	"pmg/store"
@@ -166,6 +167,17 @@ func (e *Engine) Connect(c *connector.Connector) { e.send(toConnecter, Connect, 
 // Logout implements gateway.Service.
 func (e *Engine) Logout(match func(*connector.Link) bool) {
 	e.sendAll(toBuilder, Logout, sms.OK, 0, &extras{Match: match})
+}
+
+// Take begins a session for a connection of a connector whose requests stand alone, which its host has admitted. It returns false
+// if the connector's driver has no such sessions, or the pipeline has ended.
+func (e *Engine) Take(c *connector.Connector, fd int, remote netip.AddrPort, host connector.Host) bool {
+	if _, ok := c.Driver.(protocols.RequestDriver); !ok {
+		return false
+	}
+	j := e.inlet.Get()
+	j.Kind, j.extras = Admitted, &extras{Connector: c, Admitted: admitted{fd, remote, host}}
+	return e.inlet.Send(toListener, j)
 }
 
 // Addresses returns the addresses on which a connector listens.

@@ -12,6 +12,7 @@ import (
 type gate struct {
 	paused atomic.Bool // the reader does not read the session
 	full   atomic.Bool // too many octets wait for the socket to take them
+	left   atomic.Bool // what follows is for the session's Host; never false again
 }
 
 // weightOf returns how many references a job with n octets holds. Jobs with long PDUs hold more
@@ -20,12 +21,12 @@ func weightOf(n int) int { return 1 + n/4096 }
 
 // tooMuch reports whether reading the session must stop.
 func (h *handle) tooMuch() bool {
-	return int(h.refs.Load()) > h.Connector.ReadLimit() || h.gate.full.Load()
+	return int(h.refs.Load()) > h.Connector.ReadLimit() || h.gate.full.Load() || h.gate.left.Load()
 }
 
 // enough reports whether a paused session may be read again. left is the number of its references.
 func (h *handle) enough(left int) bool {
-	return left <= h.Connector.ReadLimit()/2 && !h.gate.full.Load()
+	return left <= h.Connector.ReadLimit()/2 && !h.gate.full.Load() && !h.gate.left.Load()
 }
 
 // shut stops reading of the session, and reports whether it did. Only the reader calls it.

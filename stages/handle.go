@@ -1,7 +1,6 @@
 package stages
 
 import (
-	"net/netip"
 	"sync/atomic"
 
 	"golang.org/x/sys/unix"
@@ -39,23 +38,25 @@ type handle struct {
 	reader    struct{ watched bool } // the socket is in the reader's poller
 	cipher    *cipherState           // nil: the session is not encrypted
 	parser    parserState
-	pduLogger struct{ closing bool } // our logout was logged, so no request may follow
-	gathering *Job                   // of the pdu builder: the job that collects this batch's octets
+	builder   struct{ unused []byte } // octets of requests for the session's Host, before those that the parser has
+	pduLogger struct{ closing bool }  // our logout was logged, so no request may follow
+	gathering *Job                    // of the pdu builder: the job that collects this batch's octets
 	writer    writerState
 }
 
-// newHandle begins the session of an instance. The caller gets the reader's reference to the
+// newHandle begins the session of an instance. The Host is nil if the gateway's listener has admitted the peer. The caller gets the reader's reference to the
 // handle.
-func newHandle(d *Deps, i *connector.Instance, fd int, remote netip.AddrPort, now int64) *handle {
-	h := &handle{fd: fd, deps: d}
+func newHandle(d *Deps, i *connector.Instance, a admitted, now int64) *handle {
+	h := &handle{fd: a.fd, deps: d}
+	h.Host = a.host
 	if i.Connector.Config().Listens() {
 		h.group = d.groups.joinClient(now)
 	} else {
 		h.group = d.groups.joinSMSC()
 	}
 	h.refs.Store(1)
-	h.Open(i, remote, now, h)
-	if config := i.TLS(); config != nil {
+	h.Open(i, a.remote, now, h)
+	if config := i.TLS(); config != nil && a.host == nil {
 		h.cipher = &cipherState{config: config}
 	}
 	return h
@@ -135,9 +136,21 @@ func (h *handle) release(n int) (left int, closed bool) {
 	if left > 0 {
 		return left, false
 	}
+	h.close()
+	return 0, true
+}
+
+// close closes the descriptor, or gives it to the session's Host.
+func (h *handle) close() {
+	if h.HandsOver && !h.writer.cutOff {
+		h.Host.TakeBack(h.fd, append(h.builder.unused, h.parser.rest...))
+		return
+	}
+	if h.Host != nil {
+		h.Host.Closing()
+	}
 	sock.Drain(h.fd)
 	_ = unix.Close(h.fd)
-	return 0, true
 }
 
 // release releases the references that j holds on a handle.

@@ -1,6 +1,7 @@
 package stages
 
 import (
+	"net/netip"
 	"sync/atomic"
 
 	"pmg/connector"
@@ -18,12 +19,14 @@ type Kind uint8
 const (
 	Listen       Kind = iota // gateway → listener: a connector's listening sockets
 	Unlisten                 // gateway → listener: stop accepting for a connector
+	Admitted                 // gateway → listener: a connection that its Host has admitted
 	Opened                   // listener, connecter → reader: a new socket to watch
 	Bytes                    // reader → cipher → parser: octets that were read
 	Turned                   // cipher → itself: a turn of a handshake has ended
 	Over                     // reader → … → encoder: the session is over; comes after all octets that were read
 	Drained                  // encoder → pdu logger → pdu builder: the session is over; comes after all PDUs to be sent
 	Received                 // parser → pdu logger → builder: a PDU of the peer
+	Foreign                  // parser → pdu logger → builder: what follows is for the session's Host
 	Send                     // builder, connecter, encoder → pdu logger → pdu builder → cipher → writer: a PDU of ours
 	Store                    // builder → persister: a message that was accepted
 	Committed                // gateway → persister → dispatcher: a commit has ended
@@ -57,7 +60,7 @@ const (
 )
 
 var kindNames = [kinds]string{
-	"Listen", "Unlisten", "Opened", "Bytes", "Turned", "Over", "Drained", "Received", "Send", "Store", "Committed", "Stored",
+	"Listen", "Unlisten", "Admitted", "Opened", "Bytes", "Turned", "Over", "Drained", "Received", "Foreign", "Send", "Store", "Committed", "Stored",
 	"Message", "Bound",
 	"LoggingOut", "Answered", "Quiet", "AnsweredLate", "Unsent", "Forward", "Dial", "Dialed", "Parked", "Closed", "Hangup",
 	"Resume", "Blocked", "Writable", "Room", "Checked", "Barrier", "Logout", "Rebind", "Attach", "Detach", "Connect", "Call",
@@ -74,6 +77,7 @@ type Job struct {
 	Code     sms.Code     // code of an outcome
 	Last     bool         // Send: the session ends after this PDU is written
 	Closing  bool         // Send: no request of ours follows on this session
+	unlogged bool         // Received, then Send: the request is logged with its answer
 	protocol sms.Protocol // protocol of PDU
 	refs     int32        // references that the job holds on Handle
 	Handle   *handle      // the session to which the job belongs
@@ -94,7 +98,8 @@ type Job struct {
 // extras are the fields that few jobs have. They are separate so that jobs stay small.
 type extras struct {
 	Reason    string                     // reason for the end, if Last is true
-	Connector *connector.Connector       // Listen, Unlisten, Attach, Detach, Logout, Rebind
+	Connector *connector.Connector       // Listen, Unlisten, Admitted, Attach, Detach, Logout, Rebind
+	Admitted  admitted                   // Admitted
 	Match     func(*connector.Link) bool // Logout: selects sessions; nil: all sessions
 	Lane      *connector.Lane            // Room, Call
 	Call      func(now int64)            // Call
@@ -106,6 +111,13 @@ type extras struct {
 	left      atomic.Int32               // Committed, Rebind, Barrier: how many groups have not got their job yet
 	More      []keep.Accepted            // Store, Stored: further messages of the same PDU
 	Late      connector.Unanswered       // AnsweredLate
+}
+
+// An admitted connection is one that its Host has admitted.
+type admitted struct {
+	fd     int
+	remote netip.AddrPort
+	host   connector.Host
 }
 
 // more returns the further messages that are stored together with Message.
@@ -139,7 +151,7 @@ func reset(j *Job) {
 	if cap(j.Bytes) > keepBytes {
 		j.Bytes = nil
 	}
-	j.Handle, j.refs, j.Last, j.Closing, j.Code = nil, 0, false, false, sms.OK
+	j.Handle, j.refs, j.Last, j.Closing, j.unlogged, j.Code = nil, 0, false, false, false, sms.OK
 	j.ID, j.Refusal, j.Message, j.Share, j.Slot = 0, sms.Refusal{}, nil, nil, nil
 	j.extras = nil
 	j.Bytes, j.Octets = j.Bytes[:0], nil

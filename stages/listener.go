@@ -1,7 +1,6 @@
 package stages
 
 import (
-	"net/netip"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -61,6 +60,8 @@ func (l *listener) Work(out *flow.Out[Job], j *Job) {
 			}
 		}
 		l.dropAll(j.Connector)
+	case Admitted:
+		l.take(out, j.Connector, j.Admitted)
 	case Closed:
 		h := j.Handle
 		j.Handle = nil
@@ -119,19 +120,30 @@ func (l *listener) accept(out *flow.Out[Job], s *listening) {
 		case byProxy && l.Gateway.Sessions.AdmitProxy(c, remote):
 			l.expect(out, i, fd, remote)
 		case !byProxy && l.Gateway.Sessions.Admit(c, remote):
-			l.begin(out, i, fd, remote, out.Now())
+			l.begin(out, i, admitted{fd, remote, nil}, out.Now())
 		default:
 			l.refuse(i, fd)
 		}
 	}
 }
 
+// take begins the session of a connection that its Host has admitted.
+func (l *listener) take(out *flow.Out[Job], c *connector.Connector, a admitted) {
+	if i := c.Acquire(); i != nil {
+		l.begin(out, i, a, out.Now())
+	} else {
+		a.host.TakeBack(a.fd, nil)
+	}
+}
+
 // begin begins the session of a connection that was opened at the given time.
-func (l *listener) begin(out *flow.Out[Job], i *connector.Instance, fd int, remote netip.AddrPort, opened int64) {
-	h := newHandle(l.Deps, i, fd, remote, opened)
+func (l *listener) begin(out *flow.Out[Job], i *connector.Instance, a admitted, opened int64) {
+	h := newHandle(l.Deps, i, a, opened)
 	h.Session.Start(opened, nil)
 	l.Gateway.Sessions.Connected(&h.Link)
-	l.Gateway.Sessions.Place(i.Connector, &h.Link, remote, h.displace)
+	if a.host == nil {
+		l.Gateway.Sessions.Place(i.Connector, &h.Link, a.remote, h.displace)
+	}
 	j := out.Get()
 	j.Kind, j.Handle = Opened, h
 	out.ToGroup(h.group, toReader, j)

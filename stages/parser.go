@@ -1,6 +1,9 @@
 package stages
 
-import "pmg/stages/flow"
+import (
+	"pmg/protocols"
+	"pmg/stages/flow"
+)
 
 // parser collects octets until the driver finds a whole PDU. The driver then decodes the PDU. The
 // parser owns the incomplete PDUs.
@@ -12,8 +15,9 @@ type parser struct {
 
 // parserState is the parser's state of a session.
 type parserState struct {
-	rest []byte // the octets of an incomplete PDU
-	lost bool   // the PDU boundaries are lost, so nothing more is parsed
+	rest    []byte // the octets of an incomplete PDU, or those for the session's Host
+	lost    bool   // the PDU boundaries are lost, so nothing more is parsed
+	foreign bool   // what follows is for the session's Host
 }
 
 func newParser(d *Deps) (flow.Stage[Job], error) { return &parser{Deps: d}, nil }
@@ -25,6 +29,12 @@ func (p *parser) Work(out *flow.Out[Job], j *Job) {
 		return
 	}
 	b, s := j.Octets.b, &h.parser
+	if s.foreign {
+		s.rest = append(s.rest, b...)
+		p.buffers.giveBack(j)
+		discard(out, j)
+		return
+	}
 	if len(s.rest) > 0 {
 		s.rest = append(s.rest, b...)
 		b = s.rest
@@ -43,10 +53,16 @@ func (p *parser) Work(out *flow.Out[Job], j *Job) {
 	}()
 	at := 0
 	for _, end := range p.ends {
-		p.pdu(out, j, b[at:end])
+		if !p.pdu(out, j, b[at:end]) {
+			s.foreign, rest = true, b[at:]
+			break
+		}
 		at = end
 	}
 	p.keep(out, h, rest, at > 0)
+	if s.foreign {
+		p.leave(out, h)
+	}
 	p.buffers.giveBack(j)
 	discard(out, j)
 }
@@ -57,7 +73,11 @@ func (p *parser) frame(h *handle, b []byte) (rest []byte, weight int) {
 	p.ends = p.ends[:0]
 	at := 0
 	for s := &h.parser; !s.lost && at < len(b); {
-		n, err := h.Connector.Sessions.Frame(b[at:])
+		n, err := h.Codec.Frame(b[at:])
+		if err == protocols.ErrForeign {
+			s.foreign = true
+			break
+		}
 		if err != nil {
 			s.lost = true
 			n = len(b) - at
@@ -72,16 +92,34 @@ func (p *parser) frame(h *handle, b []byte) (rest []byte, weight int) {
 	return b[at:], weight
 }
 
-// pdu passes on one of the PDUs in the job from. The PDU's job takes its part of the references.
-func (p *parser) pdu(out *flow.Out[Job], from *Job, b []byte) {
+// pdu passes on one of the PDUs in the job from. The PDU's job takes its part of the references. It returns false, without doing
+// that, if the PDU is for the session's Host.
+func (p *parser) pdu(out *flow.Out[Job], from *Job, b []byte) bool {
 	h, j := from.Handle, out.Get()
 	j.Kind = Received
 	j.Bytes = append(j.Bytes, b...)
 	p.decoding = j
-	_ = h.Connector.Sessions.Decode(j.pdu(h.Connector), j.Bytes) // the PDU keeps the error, and the session answers it
+	err := h.Codec.Decode(j.pdu(h.Connector), j.Bytes) // the PDU keeps the error, and the session answers it
 	p.decoding = nil
+	if err == protocols.ErrForeign {
+		out.Release(j)
+		return false
+	}
 	j.Handle, j.refs = h, int32(weightOf(len(b)))
 	from.refs -= j.refs
+	out.To(toPDULogger, j)
+	return true
+}
+
+// leave leaves what follows to the session's Host: the socket is not read any more, and the session ends when
+// the requests before it are answered.
+func (p *parser) leave(out *flow.Out[Job], h *handle) {
+	h.Partial.Store(0)
+	h.gate.left.Store(true)
+	j := out.Get()
+	j.Kind = Foreign
+	j.retain(h)
+	out.CountRef()
 	out.To(toPDULogger, j)
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"pmg/connector"
 	"pmg/pdulog"
+	"pmg/protocols"
 	"pmg/sms"
 	"pmg/stages/flow"
 )
@@ -51,7 +52,7 @@ func (l *pduLogger) Work(out *flow.Out[Job], j *Job) {
 	next := toBuilder
 	switch j.Kind {
 	case Received:
-		l.log(out, j, true)
+		l.received(out, j)
 	case Send:
 		if j.Slot != nil && j.Handle.pduLogger.closing {
 			l.unsent(out, j)
@@ -74,6 +75,17 @@ func (l *pduLogger) unsent(out *flow.Out[Job], j *Job) {
 	out.To(toDispatcher, j)
 }
 
+// received logs a PDU of the peer. A request with a login of its own is logged when the login was accepted or refused: until
+// then it may be anybody's.
+func (l *pduLogger) received(out *flow.Out[Job], j *Job) {
+	if h := j.Handle; h.Host != nil && h.Session.Bound() == 0 {
+		j.unlogged = true
+		l.count(h.Connector.Stats, j.PDU.Command(), true)
+		return
+	}
+	l.log(out, j, true)
+}
+
 func (l *pduLogger) log(out *flow.Out[Job], j *Job, received bool) {
 	c, command := j.Handle.Connector, j.PDU.Command()
 	l.count(c.Stats, command, received)
@@ -81,6 +93,17 @@ func (l *pduLogger) log(out *flow.Out[Job], j *Job, received bool) {
 	if c.PDULog == nil {
 		return
 	}
+	if j.unlogged {
+		j.unlogged = false
+		if p, ok := j.PDU.(protocols.Pair); ok {
+			l.line(out, j, p.Request(), true)
+		}
+	}
+	l.line(out, j, j.PDU, received)
+}
+
+func (l *pduLogger) line(out *flow.Out[Job], j *Job, p protocols.PDU, received bool) {
+	c := j.Handle.Connector
 	if l.files == nil {
 		l.files = pdulog.NewFiles(out.Group() == 0)
 	}
@@ -93,11 +116,26 @@ func (l *pduLogger) log(out *flow.Out[Job], j *Job, received bool) {
 		m = j.Slot.Message
 	}
 	now := l.Gateway.Node.Clock.Wall(out.Now()) // an administrator may set this clock
-	about := j.Handle.About(received, j.PDU, m, j.ID)
+	id := j.ID
+	if received {
+		id = 0 // of the answer that the request has become
+	}
+	about := j.Handle.About(received, p, m, id)
 	if !received {
 		about.Refusal = j.Refusal
 	}
-	f.Line(now, j.Handle.Instance.Number, received, j.PDU, j.Handle.Login.Pass(received, j.PDU), about)
+	f.Line(now, j.Handle.Instance.Number, received, p, j.Handle.standing(received, p), about)
+}
+
+// standing returns the standing of a session's login when a PDU is logged.
+func (h *handle) standing(received bool, p protocols.PDU) pdulog.Standing {
+	switch {
+	case h.Host == nil:
+		return h.Login.Pass(received, p)
+	case h.Session.Bound() != 0:
+		return pdulog.LoggedIn
+	}
+	return pdulog.Stranger
 }
 
 // Flush writes the lines that are due to disk, and sets the time of the next Tick.

@@ -86,7 +86,7 @@ func (l *listener) admit(out *flow.Out[Job], p *proxied) {
 	}
 	l.forget(p)
 	if l.Gateway.Sessions.Admit(c, client) {
-		l.begin(out, p.instance, p.fd, client, p.opened)
+		l.begin(out, p.instance, admitted{p.fd, client, nil}, p.opened)
 		return
 	}
 	l.refuse(p.instance, p.fd)

@@ -186,7 +186,7 @@ func benchRelay(b *testing.B, receipts, log bool, backlog int) {
 	now := p.Now()
 	operator, clients := g.Table.Connector("operator"), g.Table.Connector("clients")
 	for range 4 {
-		h := newHandle(deps, operator.Acquire(), -1, netip.AddrPort{}, now)
+		h := newHandle(deps, operator.Acquire(), admitted{fd: -1}, now)
 		g.Sessions.Connected(&h.Link)
 		bind := in.Get()
 		h.Session.Start(now, bind.pdu(operator))
@@ -200,7 +200,7 @@ func benchRelay(b *testing.B, receipts, log bool, backlog int) {
 	}
 	origin := &sms.Origin{Account: "load", Connector: "clients", Tally: &sms.Tally{}}
 	for range 64 {
-		h := newHandle(deps, clients.Acquire(), -1, netip.AddrPort{}, now)
+		h := newHandle(deps, clients.Acquire(), admitted{fd: -1}, now)
 		h.Session.Start(now, nil)
 		bind := &smpp.PDU{ID: smpp.BindTransceiver, SequenceNumber: 1}
 		bind.Bind().SystemID, bind.Bind().Password, bind.Bind().InterfaceVersion = []byte("load"), []byte("secret"), 0x34

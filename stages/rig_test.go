@@ -3,7 +3,6 @@ package stages
 import (
 	"context"
 	"fmt"
-	"net/netip"
 	"slices"
 	"sync"
 	"testing"
@@ -265,5 +264,5 @@ func (r *rig) handle(name string, fd int) *handle {
 }
 
 func (r *rig) handleOn(i *connector.Instance, fd int) *handle {
-	return newHandle(r.deps, i, fd, netip.AddrPort{}, time.Now().UnixNano())
+	return newHandle(r.deps, i, admitted{fd: fd}, time.Now().UnixNano())
 }

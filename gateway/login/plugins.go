@@ -13,11 +13,10 @@ import (
 	"pmg/sms"
 )
 
-// asksPlugins reports whether plugins must be asked before the login of a session is decided.
-// Plugins are not asked about a login that is refused anyway. For requests, Allows asks the
-// plugins.
+// asksPlugins reports whether plugins must be asked before the login is decided. Plugins are not asked about a login that is
+// refused anyway. For requests whose logins stand alone, Allows asks the plugins.
 func (l *Attempt) asksPlugins() bool {
-	if l.request || l.asked || !l.logins.asks(l.connector, string(l.who.SystemID)) {
+	if l.request && !l.stays || l.asked || !l.logins.asks(l.connector, string(l.who.SystemID)) {
 		return false
 	}
 	_, result := l.table.Admit(l.who, l.password)

@@ -26,6 +26,16 @@ func (d *Logins) Ask(
 	return d.ask(ctx, l)
 }
 
+// BeginRequests begins the login of the first request on a connection, which counts for all its requests. Otherwise it is as
+// Begin. The result's account has no session, so the caller need not call End.
+func (d *Logins) BeginRequests(
+	now int64, c *connector.Connector, remote netip.AddrPort, certificate tlsfiles.Identity, who protocols.Credentials,
+) *Attempt {
+	l := d.Begin(now, c, remote, certificate, who)
+	l.request, l.stays = true, true
+	return l
+}
+
 // AskUser decides about the credentials of a user of an account, as Ask does for an account. The
 // user has a password of his own.
 func (d *Logins) AskUser(

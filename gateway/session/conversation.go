@@ -47,7 +47,9 @@ func NewConversation[R any](d *Sessions, port Port[R], n int) *Conversation[R] {
 	if n > 1 {
 		block, turns = blockOfMany, d.turns
 	}
-	c.replies = replies[R]{sessions: d, port: port, postponed: map[*connector.Link]sessionEnd[R]{}}
+	c.replies = replies[R]{
+		sessions: d, port: port, behind: &c.behind, postponed: map[*connector.Link]sessionEnd[R]{},
+	}
 	c.waitRoom = waitRoom[R]{
 		sessions: d, port: port, replies: &c.replies, pressure: map[*connector.Share]*connector.Backpressure[R]{},
 	}
@@ -72,7 +74,9 @@ func (c *Conversation[R]) Receive(now int64, l *connector.Link, r R) {
 	switch {
 	case l.Phase == connector.Over:
 		c.port.Drop(l, r)
-	case l.Undecided:
+	case l.HandsOver:
+		c.port.HandOver(l, r)
+	case l.Undecided || l.Answering:
 		c.behind.add(l, r)
 	default:
 		a := l.Session.Receive(now, c.port.PDU(r))
@@ -123,7 +127,12 @@ func (c *Conversation[R]) do(now int64, l *connector.Link, r R, a protocols.Acti
 	case protocols.Bound:
 		c.bound(now, l)
 		c.port.Drop(l, r)
+	case protocols.HandOver:
+		c.handOver(now, l, r)
 	case protocols.Message:
+		if l.Answering = l.Can.InOrder; l.Answering {
+			l.Host.Work()
+		}
 		if a.Messages > 0 {
 			c.entrance.messages(now, l, r, a.Messages)
 			return
@@ -144,7 +153,7 @@ func (c *Conversation[R]) do(now int64, l *connector.Link, r R, a protocols.Acti
 // admitted answers a login.
 func (c *Conversation[R]) admitted(now int64, l *connector.Link, r R, result login.Result) {
 	if l.HasEnded() { // the session was logged out while its password was being checked
-		if result.Account != nil {
+		if result.Account != nil && l.Host == nil {
 			result.Account.End(l.Remote.Addr())
 		}
 		c.port.Drop(l, r)
@@ -163,6 +172,11 @@ func (c *Conversation[R]) admitted(now int64, l *connector.Link, r R, result log
 		replaced.Place.Leave()
 	}
 	a := l.Session.Login(now, c.port.PDU(r), result.Code)
+	if a.Kind == protocols.Message { // the login was part of it
+		c.bound(now, l)
+		c.do(now, l, r, a)
+		return
+	}
 	if a.Kind == protocols.SendClose && result.AnswerAfter > now {
 		c.refuseLogin(now, l, r, a.Reason, result.AnswerAfter)
 		return
@@ -171,6 +185,14 @@ func (c *Conversation[R]) admitted(now int64, l *connector.Link, r R, result log
 	if result.Code == sms.OK && l.Session.Bound() != 0 {
 		c.bound(now, l)
 	}
+}
+
+// handOver ends a session whose connection is handed over.
+func (c *Conversation[R]) handOver(now int64, l *connector.Link, r R) {
+	l.HandsOver = true
+	l.Enter(connector.Ended)
+	c.port.LoggingOut(now, l)
+	c.port.HandOver(l, r)
 }
 
 // refuseLogin answers a failed login after a delay, and then ends the session.

@@ -27,7 +27,11 @@ type openLogin[R any] struct {
 func (g *logins[R]) begin(now int64, l *connector.Link, r R, who protocols.Credentials) {
 	l.Enter(connector.LoggingIn)
 	l.Undecided = true
-	g.open[l] = &openLogin[R]{login: g.sessions.logins.Begin(now, l.Connector, l.Remote, l.Identity, who), request: r}
+	begin := g.sessions.logins.Begin
+	if l.Host != nil {
+		begin = g.sessions.logins.BeginRequests
+	}
+	g.open[l] = &openLogin[R]{login: begin(now, l.Connector, l.Remote, l.Identity, who), request: r}
 	g.goOn(now, l)
 }
 

@@ -2,6 +2,7 @@ package session
 
 import (
 	"pmg/connector"
+	"pmg/protocols"
 	"pmg/sms"
 )
 
@@ -9,6 +10,7 @@ import (
 type replies[R any] struct {
 	sessions  *Sessions
 	port      Port[R]
+	behind    *backlog[R]
 	delayed   connector.Delayed[R]
 	postponed map[*connector.Link]sessionEnd[R] // ends of sessions that wait for pending commits
 }
@@ -25,11 +27,31 @@ type sessionEnd[R any] struct {
 // send sends an answer to the peer, but not before the time after.
 func (p *replies[R]) send(now int64, l *connector.Link, r R, after int64) {
 	if after <= now {
-		p.port.Send(now, l, r, false, "")
+		p.write(now, l, r)
 		return
 	}
 	p.delayed.Add(after, l, r)
 	p.port.TickAt(after)
+}
+
+// write sends an answer now. A session that answers in order goes on with its next request, or ends.
+func (p *replies[R]) write(now int64, l *connector.Link, r R) {
+	if !l.Can.InOrder {
+		p.port.Send(now, l, r, false, "")
+		return
+	}
+	const reason = "the client asked for the end of the connection"
+	last := p.port.PDU(r).(protocols.Pair).Last()
+	if last {
+		l.Enter(connector.Ended)
+		l.Explain(reason)
+	}
+	p.port.Send(now, l, r, last, reason)
+	if l.Answering {
+		l.Answering = false
+		l.Host.Rest()
+		p.behind.goOn(now, l)
+	}
 }
 
 // answer answers a submit. The session may have ended while the submit waited.
@@ -116,7 +138,11 @@ func (p *replies[R]) close(now int64, l *connector.Link, r R, reason string) {
 // tick sends the answers that are due.
 func (p *replies[R]) tick(now int64) {
 	for l, r, ok := p.delayed.Due(now); ok; l, r, ok = p.delayed.Due(now) {
-		p.port.Send(now, l, r, l.EndReason != "", l.EndReason)
+		if l.EndReason == "" {
+			p.write(now, l, r)
+		} else {
+			p.port.Send(now, l, r, true, l.EndReason)
+		}
 	}
 }
 

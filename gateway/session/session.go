@@ -14,14 +14,20 @@ func (d *Sessions) admit(now int64, l *connector.Link, result login.Result) logi
 		return result
 	}
 	if !l.Connector.BindClient() {
-		if result.Account != nil {
+		switch {
+		case l.Host != nil:
+		case result.Account != nil:
 			result.Account.Want(now)
 			result.Account.End(l.Remote.Addr())
-		} else {
+		default:
 			l.Connector.Wanted.Store(now)
 		}
 		d.NoInstance(l.Connector)
 		return login.Result{Code: sms.BindFailed}
+	}
+	if l.Host != nil && !l.Host.LogIn(result.Account.SystemID) {
+		l.Connector.UnbindClient()
+		return login.Result{Code: sms.Throttled}
 	}
 	l.Place.Admitted = true
 	if l.Account = result.Account; l.Account != nil {
@@ -34,7 +40,7 @@ func (d *Sessions) admit(now int64, l *connector.Link, result login.Result) logi
 func (d *Sessions) Bound(now int64, l *connector.Link) (takes bool) {
 	l.Bind(now)
 	way := l.Session.Bound()
-	if l.Connector.Config().Listens() {
+	if l.Connector.Config().Listens() && l.Host == nil {
 		d.logins.Prebind.Leave(l, l.Remote.Addr(), false)
 	}
 	if l.Account == nil {
@@ -50,6 +56,12 @@ func (d *Sessions) Bound(now int64, l *connector.Link) (takes bool) {
 
 // Over records the end of a session.
 func (d *Sessions) Over(now int64, l *connector.Link) {
+	if l.Place.Admitted {
+		l.Connector.UnbindClient()
+	}
+	if l.Host != nil { // which has counted the connection
+		return
+	}
 	if l.Connector.Config().Listens() {
 		d.sockets.Add(-1)
 		if !l.WasBound() {
@@ -58,9 +70,6 @@ func (d *Sessions) Over(now int64, l *connector.Link) {
 	}
 	if l.Account != nil && !l.Place.Replaced {
 		l.Account.End(l.Remote.Addr())
-	}
-	if l.Place.Admitted {
-		l.Connector.UnbindClient()
 	}
 	if l.Connector.Config().Listens() {
 		d.acceptedOver(now, l)

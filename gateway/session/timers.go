@@ -10,6 +10,9 @@ import (
 	"pmg/sms"
 )
 
+// slowRequest is the time after which an incomplete request is left to the general server, which has its own limits.
+const slowRequest = time.Second
+
 // TimerInterval returns the interval at which the timers of all sessions must be checked, so that
 // no timer is late by more than a tenth.
 func (d *Sessions) TimerInterval() time.Duration {
@@ -55,7 +58,11 @@ func (d *Sessions) CheckTimers(
 		unanswered(slot)
 	})
 	whole := d.node.Config().Limits.PDUTimeout
-	if since := l.Partial.Load(); since != 0 && now-since > int64(whole) {
+	since := l.Partial.Load()
+	if l.Host != nil && since != 0 && now-since > int64(slowRequest) && !l.Answering {
+		return protocols.Action{Kind: protocols.HandOver}
+	}
+	if since != 0 && now-since > int64(whole) {
 		return protocols.Action{Kind: protocols.Close, Reason: fmt.Sprintf("cannot read PDU: not complete after %s", whole)}
 	}
 	return l.Session.Tick(now, p, listening)

@@ -50,7 +50,7 @@ func newRig(t *testing.T, api, shop, operator string, rows ...string) *rig {
 		roomsOf(g), func(*connector.Connector) []netip.AddrPort { return r.listener.Addresses() }, func(*connector.Connector) int64 { return r.reached },
 	)
 	all := New(roomsOf(g), hooks, status)
-	l, err := server.Listen(listenerRooms(g), g.Table.Connector("api"), nil, body.NewRoom(&g.Node.Memory), func(l *server.Listener) http.Handler {
+	l, err := server.Listen(listenerRooms(g), g.Table.Connector("api"), nil, body.NewRoom(&g.Node.Memory), nil, func(l *server.Listener) http.Handler {
 		m := http.NewServeMux()
 		for _, d := range l.Connector.Config().HTTP.Dialects {
 			switch d {

@@ -40,7 +40,7 @@ func (h *handler) jasmin() {
 		return
 	}
 	if h.x.Crowded {
-		h.answered(later(jasmin.Busy(r.Path)))
+		h.answered(httpsms.Later(jasmin.Busy(r.Path)))
 		return
 	}
 	if err := h.request(r, jasmin.MaxRequest); err != nil {
@@ -57,7 +57,7 @@ func (h *handler) jasmin() {
 		return
 	}
 	if h.x.Crowded {
-		h.answered(later(jasmin.Busy(r.Path)))
+		h.answered(httpsms.Later(jasmin.Busy(r.Path)))
 		return
 	}
 	if !q.Submits() {

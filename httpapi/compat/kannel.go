@@ -74,7 +74,7 @@ func (h *handler) sendsms() {
 		return
 	}
 	if h.x.Crowded {
-		h.answered(later(kannel.Busy()))
+		h.answered(httpsms.Later(kannel.Busy()))
 		return
 	}
 	if err := h.request(r, kannel.MaxRequest); err != nil {
@@ -91,7 +91,7 @@ func (h *handler) sendsms() {
 		return
 	}
 	if h.x.Crowded {
-		h.answered(later(kannel.Busy()))
+		h.answered(httpsms.Later(kannel.Busy()))
 		return
 	}
 	orders, refusal := s.Orders(h.dialects.rooms.Node.Clock.WallNow(), kannel.Defaults{
@@ -179,15 +179,9 @@ func unread(err error, large, full, broken *httpsms.Answer) *httpsms.Answer {
 	case errors.Is(err, body.ErrLarge):
 		return large
 	case errors.Is(err, body.ErrFull):
-		return later(full)
+		return httpsms.Later(full)
 	}
 	return broken
-}
-
-// later returns an answer with the time after which the client may retry.
-func later(a *httpsms.Answer) *httpsms.Answer {
-	a.Header = append(a.Header, [2]string{"Retry-After", "5"})
-	return a
 }
 
 // notCalled logs, at a limited rate, that a client has named a URL that its account does not allow.

@@ -8,8 +8,10 @@ package conns
 
 import (
 	"container/list"
+	"maps"
 	"net"
 	"net/netip"
+	"slices"
 	"sync"
 	"time"
 )
@@ -196,6 +198,16 @@ func uncount[K comparable](of map[K]int, key K) {
 func (c *Conn) end() {
 	if c != nil {
 		_ = c.Conn.Close()
+	}
+}
+
+// Close closes the connections of the table. Their servers notice it.
+func (t *Table) Close() {
+	t.mu.Lock()
+	all := slices.Collect(maps.Keys(t.open))
+	t.mu.Unlock()
+	for _, c := range all {
+		c.end()
 	}
 }
 

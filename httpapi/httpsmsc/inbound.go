@@ -103,7 +103,7 @@ func items(k *smsc.Callback, kind string) (all []item, err error) {
 		all = append(all, item{fill, func(p *httpsms.PDU) {
 			p.Add("from", o.From)
 			p.Add("to", o.To)
-			p.AddText("text", server.TextOf(&o))
+			p.AddText("text", httpsms.TextOf(&o))
 		}})
 	}
 	return all, err

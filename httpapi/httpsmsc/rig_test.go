@@ -101,7 +101,7 @@ func (r *rig) listen() {
 	g := r.Gateway
 	r.bodies = body.NewRoom(&g.Node.Memory)
 	rooms := server.Rooms{Node: g.Node, Admission: g.Sessions, Logins: g.Logins, Tracer: g.Settler}
-	l, err := server.Listen(rooms, g.Table.Connector("api"), nil, r.bodies, func(l *server.Listener) http.Handler {
+	l, err := server.Listen(rooms, g.Table.Connector("api"), nil, r.bodies, nil, func(l *server.Listener) http.Handler {
 		m := http.NewServeMux()
 		Routes(l, m, func(name string) *SMSC {
 			if name == "smsc" {

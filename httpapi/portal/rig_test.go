@@ -118,7 +118,7 @@ func newRig(t *testing.T, accounts, api, operator string, more ...string) *rig {
 	p.codes.now = func() time.Time { return time.Now().Add(time.Duration(r.clock.Load()) * time.Second) }
 	p.links.now, p.links.asked.now = p.codes.now, p.codes.now
 	l, err := server.Listen(server.Rooms{Node: g.Node, Admission: g.Sessions, Logins: g.Logins, Tracer: g.Settler},
-		c, nil, body.NewRoom(&g.Node.Memory), func(l *server.Listener) http.Handler {
+		c, nil, body.NewRoom(&g.Node.Memory), nil, func(l *server.Listener) http.Handler {
 			m := http.NewServeMux()
 			api1.Routes(l, m)
 			s := p.Site(l)

@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"pmg/connector"
 	"pmg/connector/account"
 	"pmg/internal/proxyheader"
 	"pmg/internal/sock"
@@ -24,6 +25,7 @@ import (
 // other connections, and is accepted afterwards.
 type admitting struct {
 	net.Listener
+	file    *os.File // the listening socket, if the pipeline takes connections; otherwise nil
 	of      *Listener
 	results chan accepted // results that Accept returns
 	work    sync.WaitGroup
@@ -41,6 +43,9 @@ type accepted struct {
 func (l *Listener) admitting(s net.Listener) *admitting {
 	a := &admitting{Listener: s, of: l, results: make(chan accepted)}
 	a.ctx, a.end = context.WithCancel(context.Background())
+	if t, ok := s.(*net.TCPListener); ok && l.pipeline != nil && l.Connector.TLS() == nil {
+		a.file, _ = t.File() // without it net/http has all connections
+	}
 	a.work.Go(a.run)
 	return a
 }
@@ -59,6 +64,9 @@ func (a *admitting) Accept() (net.Conn, error) {
 func (a *admitting) Close() error {
 	a.end()
 	err := a.Listener.Close()
+	if a.file != nil {
+		_ = a.file.Close()
+	}
 	a.work.Wait()
 	return err
 }
@@ -74,6 +82,10 @@ func (a *admitting) give(r accepted) bool {
 }
 
 func (a *admitting) run() {
+	if a.file != nil {
+		a.acceptSockets()
+		return
+	}
 	for {
 		c, err := a.Listener.Accept()
 		if err == nil {
@@ -88,31 +100,45 @@ func (a *admitting) run() {
 func (a *admitting) admit(c net.Conn) {
 	l, peer := a.of, addrOf(c.RemoteAddr())
 	cfg := l.Connector.Config()
-	byProxy := cfg.IsProxy(peer.Addr())
-	admit, remote, again := l.rooms.Admission.Admit, peer, cfg.TakesFrom(peer.Addr())
-	if byProxy {
-		admit, remote, again = l.rooms.Admission.AdmitProxy, netip.AddrPort{}, true
+	if cfg.IsProxy(peer.Addr()) {
+		if k := a.enter(c, l.rooms.Admission.AdmitProxy, peer, netip.AddrPort{}, true); k != nil {
+			a.work.Go(func() { a.admitClient(k, peer) })
+		}
+		return
 	}
+	if k := a.place(c, peer, cfg.TakesFrom(peer.Addr())); k != nil && !a.give(accepted{conn: k}) {
+		_ = k.Close()
+	}
+}
+
+// place admits the connection of a client. It returns nil if it has closed it.
+func (a *admitting) place(c net.Conn, peer netip.AddrPort, again bool) *conn {
+	l := a.of
+	k := a.enter(c, l.rooms.Admission.Admit, peer, peer, again)
+	if k != nil {
+		l.rooms.Admission.Place(l.Connector, k, peer, k.displace)
+	}
+	return k
+}
+
+// enter counts a connection of a peer, if admit and the table have room for it. Otherwise it closes the connection and returns
+// nil. again is whether the peer may be told to try again.
+func (a *admitting) enter(
+	c net.Conn, admit func(*connector.Connector, netip.AddrPort) bool, peer, remote netip.AddrPort, again bool,
+) *conn {
+	l := a.of
 	if !admit(l.Connector, peer) {
 		l.refuse(c, again)
-		return
+		return nil
 	}
 	one := l.open.Enter(c, account.Host(remote.Addr()))
 	if one == nil {
 		l.rooms.Admission.Leave(l.Connector, nil, remote)
 		l.rooms.Admission.NoInstance(l.Connector)
 		l.refuse(c, true)
-		return
+		return nil
 	}
-	k := &conn{Conn: one, of: l, Remote: remote}
-	if byProxy {
-		a.work.Go(func() { a.admitClient(k, peer) })
-		return
-	}
-	l.rooms.Admission.Place(l.Connector, k, remote, k.displace)
-	if !a.give(accepted{conn: k}) {
-		_ = k.Close()
-	}
+	return &conn{Conn: one, of: l, Remote: remote}
 }
 
 // admitClient admits the client named in the PROXY header of a connection, after the first octet behind the header, or closes

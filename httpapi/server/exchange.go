@@ -12,9 +12,7 @@ import (
 	"pmg/connector/account"
 	"pmg/connector/streams"
 	"pmg/httpapi/body"
-	"pmg/internal/httpcall"
 	"pmg/internal/httpfault"
-	"pmg/internal/smstext"
 	"pmg/internal/tlsfiles"
 	"pmg/pdulog"
 	"pmg/protocols"
@@ -223,9 +221,7 @@ func (x *Exchange) MayCall(url string) error {
 	if url == "" {
 		return nil
 	}
-	a := x.Account.Config()
-	_, err := httpcall.Allowed(a.CallbackURLs, a.CallbacksTo == config.PublicCallbacks, url)
-	return err
+	return x.Account.Config().MayCall(url)
 }
 
 // Source returns the source of the request's messages.
@@ -355,7 +351,7 @@ func (x *Exchange) LogRequest(command int, o *httpsms.Order, status int, r https
 		p.Add("from", o.From)
 		p.Add("to", o.To)
 		p.Add("reference", o.Context.Reference)
-		p.AddText("text", TextOf(o))
+		p.AddText("text", httpsms.TextOf(o))
 	}
 	about := pdulog.About{}
 	if x.Account != nil {
@@ -366,14 +362,6 @@ func (x *Exchange) LogRequest(command int, o *httpsms.Order, status int, r https
 	about.ID, about.Refusal = r.ID, sms.Refusal{Code: r.Code, Step: r.Step}
 	x.log.Line(false, &p, about)
 	x.log.CountExchange(command, true, counted(status))
-}
-
-// TextOf returns the text of an order as UTF-8, or the octets if the order is binary.
-func TextOf(o *httpsms.Order) []byte {
-	if text, ok := smstext.Append(nil, o.Alphabet, false, o.Text); ok {
-		return text
-	}
-	return o.Text
 }
 
 // counted returns the status for the counters of answers, 0 for a successful request.

@@ -10,8 +10,8 @@ import (
 	"pmg/internal/testkit/testutil"
 )
 
-// socket returns both ends of a connection.
-func socket(t *testing.T) (client, server net.Conn) {
+// connected returns both ends of a connection.
+func connected(t *testing.T) (client, server net.Conn) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -32,7 +32,7 @@ func socket(t *testing.T) (client, server net.Conn) {
 // A login does not wait for a client that has hung up, though the body of its request has not been read.
 func TestHungUp(t *testing.T) {
 	t.Parallel()
-	client, server := socket(t)
+	client, server := connected(t)
 	if _, err := client.Write([]byte("a body")); err != nil {
 		t.Fatal(err)
 	}

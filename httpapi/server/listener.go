@@ -19,13 +19,14 @@ import (
 	"pmg/internal/handshakes"
 	"pmg/internal/sock"
 	"pmg/internal/tlsfiles"
+	"pmg/protocols/httpsms"
 )
 
 // Limits of a connection.
 const (
 	maxHeader     = 64 << 10
-	headerTimeout = 5 * time.Second
-	idleTimeout   = time.Minute
+	headerTimeout = httpsms.HeaderTimeout
+	idleTimeout   = httpsms.IdleTimeout
 )
 
 // A Listener serves a connector.
@@ -37,15 +38,16 @@ type Listener struct {
 	open      *conns.Table
 	Log       *Log
 	bodies    *body.Room
+	pipeline  Pipeline // nil: net/http has all requests
 }
 
-// Listen opens the sockets of a connector, unless they are open. handler returns the handler of the requests.
+// Listen opens the sockets of a connector, unless they are open. pipeline may be nil. handler returns the handler of the requests.
 func Listen(
-	rooms Rooms, c *connector.Connector, opened []sock.Listening, bodies *body.Room,
+	rooms Rooms, c *connector.Connector, opened []sock.Listening, bodies *body.Room, pipeline Pipeline,
 	handler func(*Listener) http.Handler,
 ) (*Listener, error) {
 	l := &Listener{
-		rooms: rooms, Connector: c, open: conns.NewTable(func() int { return c.Config().Instances }), bodies: bodies,
+		pipeline: pipeline, rooms: rooms, Connector: c, open: conns.NewTable(func() int { return c.Config().Instances }), bodies: bodies,
 		Log: NewLog(c, &rooms.Node.Clock),
 	}
 	for _, o := range opened {
@@ -124,6 +126,7 @@ func (l *Listener) Drain(ctx context.Context) {
 // Close ends all connections.
 func (l *Listener) Close() {
 	_ = l.http.Close()
+	l.open.Close()
 	for _, s := range l.sockets {
 		_ = s.Close()
 	}
@@ -133,6 +136,9 @@ func (l *Listener) Close() {
 // refuse closes a connection for which there is no room. With again, the client gets an answer that it may retry, without
 // reading from the connection.
 func (l *Listener) refuse(c net.Conn, again bool) {
+	if s, ok := c.(*socket); ok {
+		_ = s.become(nil)
+	}
 	if again && l.Connector.TLS() == nil {
 		_ = c.SetWriteDeadline(time.Now().Add(time.Second))
 		_, _ = c.Write(

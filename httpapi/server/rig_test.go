@@ -52,7 +52,7 @@ func newRig(t *testing.T, api, accounts string, more ...string) *rig {
 	if c.PDULog, err = pdulog.NewDir(dir, pdulog.Options{Log: zerolog.Nop()}).Open("api"); err != nil {
 		t.Fatal(err)
 	}
-	r.listener, err = Listen(roomsOf(g), c, nil, body.NewRoom(&g.Node.Memory), func(l *Listener) http.Handler {
+	r.listener, err = Listen(roomsOf(g), c, nil, body.NewRoom(&g.Node.Memory), nil, func(l *Listener) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) { serve(l.Begin(w, q)) })
 	})
 	if err != nil {

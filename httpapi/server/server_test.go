@@ -274,14 +274,14 @@ func TestListen(t *testing.T) {
 	cfg.Address = r.address
 	none := func(*Listener) http.Handler { return http.NotFoundHandler() }
 	c.SetConfig(&cfg)
-	if _, err := Listen(roomsOf(g), c, nil, body.NewRoom(&g.Node.Memory), none); err == nil || !strings.Contains(err.Error(), "cannot start connector api: ") {
+	if _, err := Listen(roomsOf(g), c, nil, body.NewRoom(&g.Node.Memory), nil, none); err == nil || !strings.Contains(err.Error(), "cannot start connector api: ") {
 		t.Errorf("%v", err)
 	}
 	opened, err := sock.Listen("127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := Listen(roomsOf(g), c, []sock.Listening{opened}, body.NewRoom(&g.Node.Memory), none)
+	l, err := Listen(roomsOf(g), c, []sock.Listening{opened}, body.NewRoom(&g.Node.Memory), nil, none)
 	if err != nil || len(l.Addresses()) != 1 || l.Addresses()[0] != opened.Addr {
 		t.Fatalf("%v", err)
 	}
@@ -297,7 +297,7 @@ func TestTextOf(t *testing.T) {
 	}{
 		{sms.DefaultUTF8, "å", "å"}, {sms.UCS2, "\x00\xe5", "å"}, {sms.Binary, "\x00\xff", "\x00\xff"},
 	} {
-		if got := TextOf(&httpsms.Order{Alphabet: c.alphabet, Text: []byte(c.text)}); string(got) != c.want {
+		if got := httpsms.TextOf(&httpsms.Order{Alphabet: c.alphabet, Text: []byte(c.text)}); string(got) != c.want {
 			t.Errorf("%v: %q, want %q", c.alphabet, got, c.want)
 		}
 	}

@@ -40,7 +40,7 @@ func newRig(t *testing.T, shop, operator, routes string, others ...string) *rig 
 	g := s.Gateway
 	events := webhook.NewEvents(webhook.Rooms{Node: g.Node, Options: g.Table, Logins: g.Logins, Converter: g.Convert}, logOf)
 	r.pulls = NewPulls(s, s.Gateway.Node.Clock.Now, t.Context().Done())
-	l, err := server.Listen(listenerRooms(g), s.Gateway.Table.Connector("api"), nil, body.NewRoom(&s.Gateway.Node.Memory), func(l *server.Listener) http.Handler {
+	l, err := server.Listen(listenerRooms(g), s.Gateway.Table.Connector("api"), nil, body.NewRoom(&s.Gateway.Node.Memory), nil, func(l *server.Listener) http.Handler {
 		m := http.NewServeMux()
 		New(roomsOf(g), r.pulls, events).Routes(l, m)
 		return m

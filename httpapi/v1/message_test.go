@@ -22,7 +22,7 @@ import (
 func TestDetails(t *testing.T) {
 	t.Parallel()
 	g := apitest.NewGateway(t, io.Discard)
-	l, err := server.Listen(listenerRooms(g), g.Table.Connector("api"), nil, body.NewRoom(&g.Node.Memory), func(l *server.Listener) http.Handler {
+	l, err := server.Listen(listenerRooms(g), g.Table.Connector("api"), nil, body.NewRoom(&g.Node.Memory), nil, func(l *server.Listener) http.Handler {
 		m := http.NewServeMux()
 		New(roomsOf(g), nil, nil).Routes(l, m)
 		return m

@@ -26,6 +26,7 @@ import (
 	"pmg/pdulog"
 	"pmg/protocols"
 	"pmg/protocols/httpsms"
+	kannelsms "pmg/protocols/httpsms/kannel"
 	"pmg/protocols/smpp"
 	"pmg/protocols/testsms"
 	"pmg/protocols/ucp"
@@ -168,7 +169,7 @@ func start(t *testing.T, s site) *gw {
 		case "ucp":
 			d = ucp.New(ucp.Options{MaxPDU: int(c.Limits.MaxPDU)})
 		case "http":
-			return httpsms.New(), nil
+			return httpsms.New(kannelsms.Payload()), nil
 		case "test":
 			return testsms.New(), nil
 		}

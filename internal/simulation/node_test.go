@@ -450,7 +450,7 @@ func (n *node) receive(h *handle, b []byte) {
 	h.Heard.Store(n.w.now())
 	h.rest = append(h.rest, b...)
 	for len(h.rest) > 0 && !h.lost {
-		size, err := h.Connector.Sessions.Frame(h.rest)
+		size, err := h.Codec.Frame(h.rest)
 		if h.lost = err != nil; h.lost {
 			size = len(h.rest)
 		}
@@ -458,7 +458,7 @@ func (n *node) receive(h *handle, b []byte) {
 			break
 		}
 		r := n.New(&h.Link)
-		_ = h.Connector.Sessions.Decode(r.pdu, slices.Clone(h.rest[:size])) // the PDU keeps the error
+		_ = h.Codec.Decode(r.pdu, slices.Clone(h.rest[:size])) // the PDU keeps the error
 		h.rest = h.rest[size:]
 		n.w.oracle.came(h, r)
 		h.of.talk.Receive(n.w.now(), &h.Link, r)

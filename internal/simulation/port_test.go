@@ -49,6 +49,9 @@ func (n *node) IsRefusal(*request, sms.Refusal) {}
 // Drop implements session.Port.
 func (n *node) Drop(_ *connector.Link, r *request) { n.release(r) }
 
+// HandOver implements session.Port. No session of the simulation is handed over.
+func (n *node) HandOver(l *connector.Link, r *request) { n.Drop(l, r) }
+
 // Hangup implements session.Port.
 func (n *node) Hangup(l *connector.Link, reason string) {
 	if l.BeginClosing(reason) {

@@ -11,12 +11,12 @@ import (
 	"pmg/sms/userdata"
 )
 
-// A Driver implements protocols.Driver for HTTP. It has no sessions: each request stands alone, and
-// reading its octets is left to net/http.
-type Driver struct{}
+// A Driver implements protocols.RequestDriver for HTTP. Requests that carry one of its payloads are read here; those of all others
+// are left to net/http.
+type Driver struct{ payloads []*Payload }
 
-// New returns a driver.
-func New() *Driver { return &Driver{} }
+// New returns a driver whose sessions know the payloads.
+func New(payloads ...*Payload) *Driver { return &Driver{payloads} }
 
 // The commands in the order of Commands.
 const (

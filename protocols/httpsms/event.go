@@ -31,6 +31,12 @@ type Answer struct {
 	Body        []byte
 }
 
+// Later returns an answer with the time after which the client may retry.
+func Later(a *Answer) *Answer {
+	a.Header = append(a.Header, [2]string{"Retry-After", "5"})
+	return a
+}
+
 // A Result is the result of an Order.
 type Result struct {
 	ID    uint64   // id of the message, if Code is OK

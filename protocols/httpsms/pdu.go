@@ -19,12 +19,12 @@ type PDU struct {
 	Number uint32 // number that a request and its answer share
 	Code   uint32 // status of an answer
 	fields logtext.Fields
+	in     *incoming // the request that came by a session; nil: the PDU is a line of the pdu log
 }
 
 // Begin empties the PDU and sets its command.
 func (p *PDU) Begin(command int, number, status uint32) {
-	p.Reset()
-	p.Kind, p.Number, p.Code = command, number, status
+	p.begin(command, number, status)
 }
 
 // Add adds a field, which is left out if it is empty.
@@ -65,9 +65,6 @@ func (p *PDU) Text() (protocols.Text, bool) {
 // credentials were accepted.
 func (p *PDU) LoginStep() protocols.LoginStep { return protocols.NoLogin }
 
-// AppendWire implements protocols.PDU: the octets are not kept.
-func (p *PDU) AppendWire(b []byte) []byte { return b }
-
 // AppendLog implements protocols.PDU.
 func (p *PDU) AppendLog(b []byte, full bool) []byte {
 	b = append(b, commands[p.Kind]...)
@@ -82,7 +79,15 @@ func (p *PDU) AppendLog(b []byte, full bool) []byte {
 
 // Reset implements protocols.PDU.
 func (p *PDU) Reset() {
-	p.Kind, p.Number, p.Code = 0, 0, 0
+	p.begin(0, 0, 0)
+	if p.in != nil {
+		p.in.forget()
+	}
+}
+
+// begin empties the form of the pdu log.
+func (p *PDU) begin(command int, number, status uint32) {
+	p.Kind, p.Number, p.Code = command, number, status
 	p.fields.Reset()
 }
 
