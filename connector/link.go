@@ -42,7 +42,7 @@ type Link struct {
 	Session  protocols.Session
 	Can      protocols.Abilities // abilities of the protocol session
 	Codec    protocols.Codec     // only the goroutine that decodes the peer's PDUs may use it
-	Host     Host                // who has admitted the connection, and may get it back; nil: the gateway's listener has
+	Hosted   Hosted
 	Inflight Inflight
 	Identity tlsfiles.Identity // the peer's identity from its certificate; only the goroutine that handles PDUs may use it
 	Lane     *Lane             // the lane whose messages the session is given; nil: the session takes no messages
@@ -58,17 +58,26 @@ type Link struct {
 	Log
 }
 
-// A Host has admitted a connection whose requests are handled as those of a session. It counts the connection, and gets it
-// back. Its methods do not wait.
+// A Hosted is the state of a session of protocols.Requests, whose connection was admitted by a Host. The goroutine that
+// handles PDUs has the flags.
+type Hosted struct {
+	By        Host // nil: the gateway's listener has admitted the connection
+	Answering bool // a request is not answered yet; those that follow wait
+	HandsOver bool // the Host gets the connection back, with all requests that follow
+}
+
+// A Host admits connections whose requests are handled as those of a session. It counts a connection, and may get it back.
+// Its methods do not wait.
 type Host interface {
 	// LogIn records the account of the connection. It reports false if the account has as many connections as it may.
 	LogIn(account string) bool
 	// Work records that a request begins, and Rest that it is answered.
 	Work()
 	Rest()
-	// TakeBack gives the host the connection's descriptor, from which the given octets were read in vain.
+	// TakeBack is called with the descriptor of a connection that the session does not need any more, and with the octets that
+	// were read from it and not used.
 	TakeBack(fd int, octets []byte)
-	// Closing tells the host that the descriptor is closed next.
+	// Closing is called before the descriptor is closed.
 	Closing()
 }
 
@@ -244,8 +253,6 @@ type Dialogue struct {
 	TakesNothing bool   // the peer takes no messages in this session, which is closed without a logout
 	EndReason    string // why the session ended, if our last PDU is the delayed answer to a login
 
-	Answering      bool              // the session answers in order, and a request is not answered yet; PDUs that follow wait
-	HandsOver      bool              // the connection is handed over to its Host, with what follows
 	Undecided      bool              // a decision about a login or a message is pending; PDUs that follow wait
 	WaitingForRoom int               // submits that wait for room
 	Storing        int               // messages that wait for their commit, and operations under way

@@ -44,11 +44,10 @@ type handle struct {
 	writer    writerState
 }
 
-// newHandle begins the session of an instance. The Host is nil if the gateway's listener has admitted the peer. The caller gets the reader's reference to the
-// handle.
+// newHandle begins the session of an instance. The caller gets the reader's reference to the handle.
 func newHandle(d *Deps, i *connector.Instance, a admitted, now int64) *handle {
 	h := &handle{fd: a.fd, deps: d}
-	h.Host = a.host
+	h.Hosted.By = a.host
 	if i.Connector.Config().Listens() {
 		h.group = d.groups.joinClient(now)
 	} else {
@@ -142,12 +141,12 @@ func (h *handle) release(n int) (left int, closed bool) {
 
 // close closes the descriptor, or gives it to the session's Host.
 func (h *handle) close() {
-	if h.HandsOver && !h.writer.cutOff {
-		h.Host.TakeBack(h.fd, append(h.builder.unused, h.parser.rest...))
+	if h.Hosted.HandsOver && !h.writer.cutOff {
+		h.Hosted.By.TakeBack(h.fd, append(h.builder.unused, h.parser.rest...))
 		return
 	}
-	if h.Host != nil {
-		h.Host.Closing()
+	if h.Hosted.By != nil {
+		h.Hosted.By.Closing()
 	}
 	sock.Drain(h.fd)
 	_ = unix.Close(h.fd)

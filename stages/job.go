@@ -60,8 +60,8 @@ const (
 )
 
 var kindNames = [kinds]string{
-	"Listen", "Unlisten", "Admitted", "Opened", "Bytes", "Turned", "Over", "Drained", "Received", "Foreign", "Send", "Store", "Committed", "Stored",
-	"Message", "Bound",
+	"Listen", "Unlisten", "Admitted", "Opened", "Bytes", "Turned", "Over", "Drained", "Received", "Foreign", "Send", "Store",
+	"Committed", "Stored", "Message", "Bound",
 	"LoggingOut", "Answered", "Quiet", "AnsweredLate", "Unsent", "Forward", "Dial", "Dialed", "Parked", "Closed", "Hangup",
 	"Resume", "Blocked", "Writable", "Room", "Checked", "Barrier", "Logout", "Rebind", "Attach", "Detach", "Connect", "Call",
 }

@@ -78,7 +78,7 @@ func (l *pduLogger) unsent(out *flow.Out[Job], j *Job) {
 // received logs a PDU of the peer. A request with a login of its own is logged when the login was accepted or refused: until
 // then it may be anybody's.
 func (l *pduLogger) received(out *flow.Out[Job], j *Job) {
-	if h := j.Handle; h.Host != nil && h.Session.Bound() == 0 {
+	if h := j.Handle; h.Hosted.By != nil && h.Session.Bound() == 0 {
 		j.unlogged = true
 		l.count(h.Connector.Stats, j.PDU.Command(), true)
 		return
@@ -130,7 +130,7 @@ func (l *pduLogger) line(out *flow.Out[Job], j *Job, p protocols.PDU, received b
 // standing returns the standing of a session's login when a PDU is logged.
 func (h *handle) standing(received bool, p protocols.PDU) pdulog.Standing {
 	switch {
-	case h.Host == nil:
+	case h.Hosted.By == nil:
 		return h.Login.Pass(received, p)
 	case h.Session.Bound() != 0:
 		return pdulog.LoggedIn

@@ -7,6 +7,7 @@ import (
 	"pmg/config"
 	"pmg/protocols"
 	"pmg/protocols/httpsms"
+	"pmg/protocols/httpsms/jasmin"
 	"pmg/protocols/httpsms/kannel"
 	"pmg/protocols/smpp"
 	"pmg/protocols/testsms"
@@ -22,7 +23,7 @@ var makers = []struct {
 		return smpp.New(smpp.Options{MaxPDU: int(c.Limits.MaxPDU)})
 	}},
 	{"ucp", func(c *config.Config) vocabulary { return ucp.New(ucp.Options{MaxPDU: int(c.Limits.MaxPDU)}) }},
-	{"http", func(*config.Config) vocabulary { return httpsms.New(kannel.Payload()) }},
+	{"http", func(*config.Config) vocabulary { return httpsms.New(append(jasmin.Payloads(), kannel.Payload())...) }},
 	{"test", func(*config.Config) vocabulary { return testsms.New() }},
 }
 

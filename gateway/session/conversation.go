@@ -74,9 +74,9 @@ func (c *Conversation[R]) Receive(now int64, l *connector.Link, r R) {
 	switch {
 	case l.Phase == connector.Over:
 		c.port.Drop(l, r)
-	case l.HandsOver:
+	case l.Hosted.HandsOver:
 		c.port.HandOver(l, r)
-	case l.Undecided || l.Answering:
+	case l.Undecided || l.Hosted.Answering:
 		c.behind.add(l, r)
 	default:
 		a := l.Session.Receive(now, c.port.PDU(r))
@@ -130,14 +130,7 @@ func (c *Conversation[R]) do(now int64, l *connector.Link, r R, a protocols.Acti
 	case protocols.HandOver:
 		c.handOver(now, l, r)
 	case protocols.Message:
-		if l.Answering = l.Can.InOrder; l.Answering {
-			l.Host.Work()
-		}
-		if a.Messages > 0 {
-			c.entrance.messages(now, l, r, a.Messages)
-			return
-		}
-		c.entrance.message(now, l, r)
+		c.message(now, l, r, a.Messages)
 	case protocols.Operate:
 		c.operate(now, l, r)
 	case protocols.Alert:
@@ -150,10 +143,23 @@ func (c *Conversation[R]) do(now int64, l *connector.Link, r R, a protocols.Acti
 	}
 }
 
+// message accepts the message of a PDU, or those to its recipients if they are several.
+func (c *Conversation[R]) message(now int64, l *connector.Link, r R, recipients int) {
+	if l.Can.InOrder {
+		l.Hosted.Answering = true
+		l.Hosted.By.Work()
+	}
+	if recipients > 0 {
+		c.entrance.messages(now, l, r, recipients)
+		return
+	}
+	c.entrance.message(now, l, r)
+}
+
 // admitted answers a login.
 func (c *Conversation[R]) admitted(now int64, l *connector.Link, r R, result login.Result) {
 	if l.HasEnded() { // the session was logged out while its password was being checked
-		if result.Account != nil && l.Host == nil {
+		if result.Account != nil && l.Hosted.By == nil {
 			result.Account.End(l.Remote.Addr())
 		}
 		c.port.Drop(l, r)
@@ -189,7 +195,7 @@ func (c *Conversation[R]) admitted(now int64, l *connector.Link, r R, result log
 
 // handOver ends a session whose connection is handed over.
 func (c *Conversation[R]) handOver(now int64, l *connector.Link, r R) {
-	l.HandsOver = true
+	l.Hosted.HandsOver = true
 	l.Enter(connector.Ended)
 	c.port.LoggingOut(now, l)
 	c.port.HandOver(l, r)

@@ -94,7 +94,7 @@ func (p *port) Send(_ int64, _ *connector.Link, r *request, last bool, _ string)
 	p.order = append(p.order, r)
 }
 
-func (p *port) HandOver(*connector.Link, *request) {}
+func (p *port) HandOver(*connector.Link, *request)      {}
 func (p *port) Hangup(l *connector.Link, reason string) { p.hung[l] = reason }
 
 func (p *port) Check(l *connector.Link, r *request, check func(), then func(int64)) {

@@ -22,8 +22,8 @@ type Port[R any] interface {
 	IsRefusal(r R, why sms.Refusal)
 	// Drop releases a request without an answer.
 	Drop(l *connector.Link, r R)
-	// HandOver gives the connection of a session to its Host when the session is over, with the octets of the requests with which
-	// HandOver was called, and with those behind them. It releases the request.
+	// HandOver ends a session whose Host gets the connection back, with the octets of the requests that it was called with,
+	// and with those behind them. It releases the request.
 	HandOver(l *connector.Link, r R)
 	// Hangup ends a session.
 	Hangup(l *connector.Link, reason string)

@@ -47,9 +47,9 @@ func (p *replies[R]) write(now int64, l *connector.Link, r R) {
 		l.Explain(reason)
 	}
 	p.port.Send(now, l, r, last, reason)
-	if l.Answering {
-		l.Answering = false
-		l.Host.Rest()
+	if l.Hosted.Answering {
+		l.Hosted.Answering = false
+		l.Hosted.By.Rest()
 		p.behind.goOn(now, l)
 	}
 }

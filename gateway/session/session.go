@@ -15,7 +15,7 @@ func (d *Sessions) admit(now int64, l *connector.Link, result login.Result) logi
 	}
 	if !l.Connector.BindClient() {
 		switch {
-		case l.Host != nil:
+		case l.Hosted.By != nil:
 		case result.Account != nil:
 			result.Account.Want(now)
 			result.Account.End(l.Remote.Addr())
@@ -25,7 +25,7 @@ func (d *Sessions) admit(now int64, l *connector.Link, result login.Result) logi
 		d.NoInstance(l.Connector)
 		return login.Result{Code: sms.BindFailed}
 	}
-	if l.Host != nil && !l.Host.LogIn(result.Account.SystemID) {
+	if l.Hosted.By != nil && !l.Hosted.By.LogIn(result.Account.SystemID) {
 		l.Connector.UnbindClient()
 		return login.Result{Code: sms.Throttled}
 	}
@@ -40,7 +40,7 @@ func (d *Sessions) admit(now int64, l *connector.Link, result login.Result) logi
 func (d *Sessions) Bound(now int64, l *connector.Link) (takes bool) {
 	l.Bind(now)
 	way := l.Session.Bound()
-	if l.Connector.Config().Listens() && l.Host == nil {
+	if l.Connector.Config().Listens() && l.Hosted.By == nil {
 		d.logins.Prebind.Leave(l, l.Remote.Addr(), false)
 	}
 	if l.Account == nil {
@@ -59,7 +59,7 @@ func (d *Sessions) Over(now int64, l *connector.Link) {
 	if l.Place.Admitted {
 		l.Connector.UnbindClient()
 	}
-	if l.Host != nil { // which has counted the connection
+	if l.Hosted.By != nil { // which has counted the connection
 		return
 	}
 	if l.Connector.Config().Listens() {

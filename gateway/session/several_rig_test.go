@@ -297,7 +297,7 @@ func (p *group) release(r *call, how string) {
 func (p *group) New(*connector.Link) *call                                  { return newCall(protocols.None) }
 func (p *group) PDU(r *call) protocols.PDU                                  { return &r.PDU }
 func (p *group) Drop(_ *connector.Link, r *call)                            { p.release(r, "dropped") }
-func (p *group) HandOver(*connector.Link, *call)                           {}
+func (p *group) HandOver(*connector.Link, *call)                            {}
 func (p *group) Hangup(*connector.Link, string)                             {}
 func (p *group) IsAbout(*call, uint64)                                      {}
 func (p *group) IsRefusal(*call, sms.Refusal)                               {}

@@ -59,10 +59,11 @@ func (d *Sessions) CheckTimers(
 	})
 	whole := d.node.Config().Limits.PDUTimeout
 	since := l.Partial.Load()
-	if l.Host != nil && since != 0 && now-since > int64(slowRequest) && !l.Answering {
+	switch {
+	case since == 0 || l.Hosted.Answering:
+	case l.Hosted.By != nil && now-since > int64(min(slowRequest, whole/2)):
 		return protocols.Action{Kind: protocols.HandOver}
-	}
-	if since != 0 && now-since > int64(whole) {
+	case now-since > int64(whole):
 		return protocols.Action{Kind: protocols.Close, Reason: fmt.Sprintf("cannot read PDU: not complete after %s", whole)}
 	}
 	return l.Session.Tick(now, p, listening)

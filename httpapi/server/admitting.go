@@ -122,7 +122,7 @@ func (a *admitting) place(c net.Conn, peer netip.AddrPort, again bool) *conn {
 }
 
 // enter counts a connection of a peer, if admit and the table have room for it. Otherwise it closes the connection and returns
-// nil. again is whether the peer may be told to try again.
+// nil. again is whether the answer to the peer is that it may try again.
 func (a *admitting) enter(
 	c net.Conn, admit func(*connector.Connector, netip.AddrPort) bool, peer, remote netip.AddrPort, again bool,
 ) *conn {

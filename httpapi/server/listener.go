@@ -41,14 +41,15 @@ type Listener struct {
 	pipeline  Pipeline // nil: net/http has all requests
 }
 
-// Listen opens the sockets of a connector, unless they are open. pipeline may be nil. handler returns the handler of the requests.
+// Listen opens the sockets of a connector, unless they are open. pipeline may be nil. handler returns the handler of
+// the requests.
 func Listen(
 	rooms Rooms, c *connector.Connector, opened []sock.Listening, bodies *body.Room, pipeline Pipeline,
 	handler func(*Listener) http.Handler,
 ) (*Listener, error) {
 	l := &Listener{
-		pipeline: pipeline, rooms: rooms, Connector: c, open: conns.NewTable(func() int { return c.Config().Instances }), bodies: bodies,
-		Log: NewLog(c, &rooms.Node.Clock),
+		rooms: rooms, Connector: c, open: conns.NewTable(func() int { return c.Config().Instances }), bodies: bodies,
+		pipeline: pipeline, Log: NewLog(c, &rooms.Node.Clock),
 	}
 	for _, o := range opened {
 		s, err := o.Listener()

@@ -98,7 +98,7 @@ func table() []row {
 		{"cluster/standby", "internal/sock protocols/smpp protocols/ucp"},
 		{"protocols/http1", ""},
 		{"protocols/testsms", "internal/logtext protocols sms"},
-		{"protocols/httpsms", "internal/logtext internal/texts protocols sms sms/number sms/userdata"},
+		{"protocols/httpsms", "internal/logtext internal/smstext internal/texts protocols protocols/http1 sms sms/number sms/userdata"},
 		{"protocols/httpsms/smsc", "internal/smstext internal/token protocols protocols/httpsms sms sms/charset sms/userdata"},
 		{"protocols/httpsms/own", "internal/smstext protocols/httpsms sms sms/charset sms/number sms/userdata"},
 		{"protocols/httpsms/jasmin", "internal/smstext internal/token protocols/httpsms sms sms/charset sms/userdata"},
@@ -166,7 +166,7 @@ func table() []row {
 		{"sandbox", "connector connector/worker gateway gateway/convert gateway/receipts gateway/request internal/smstext pdulog protocols/testsms sms sms/rewrite"},
 		{"sandbox/phone", "internal/browser sandbox sms/number"},
 		{"httpapi/apitest", "config connector gateway internal/testkit/testutil protocols protocols/httpsms protocols/prototest/toy sms store"},
-		{"httpapi/server", "config connector connector/account connector/streams gateway/login gateway/node httpapi/body httpapi/conns internal/handshakes internal/httpcall internal/httpfault internal/proxyheader internal/smstext internal/sock internal/tlsfiles pdulog protocols protocols/httpsms sms"},
+		{"httpapi/server", "config connector connector/account connector/streams gateway/login gateway/node httpapi/body httpapi/conns internal/handshakes internal/httpfault internal/proxyheader internal/sock internal/tlsfiles pdulog protocols protocols/httpsms sms"},
 		{"httpapi/webhook", "config connector connector/account connector/worker gateway/mail gateway/node gateway/request gateway/settle gateway/webhooks httpapi/server internal/httpcall pdulog protocols/httpsms protocols/httpsms/jasmin protocols/httpsms/kannel protocols/httpsms/own sms"},
 		{"httpapi/httpsmsc", "config connector connector/worker gateway/convert gateway/node gateway/receipts gateway/request httpapi/body httpapi/server internal/httpcall pdulog protocols/httpsms protocols/httpsms/smsc sms"},
 		{"httpapi/reference", "internal/browser protocols/httpsms/own"},
@@ -203,7 +203,7 @@ func table() []row {
 		{"cmd/pmg/probe", "cmd/pmg/dialogue internal/console internal/tlsfiles protocols protocols/smpp sms sms/rewrite"},
 		{"cmd/pmg/replay", "cmd/pmg/dialogue pdulog protocols"},
 		{"cmd/pmg/member", "admin cluster cluster/report cluster/standby cmd/pmg/ask config config/managed gateway/keep internal/console internal/daemon internal/sock internal/tlsfiles internal/token protocols store store/files"},
-		{"cmd/pmg", "admin admin/access admin/manage admin/web cmd/pmg/ask cmd/pmg/check cmd/pmg/customers cmd/pmg/dev cmd/pmg/dialogue cmd/pmg/explain cmd/pmg/files cmd/pmg/help cmd/pmg/history cmd/pmg/member cmd/pmg/migrate cmd/pmg/probe cmd/pmg/replay cmd/pmg/webhooks cmd/pmg/whatif config config/managed config/managed/editor connector docs gateway gateway/intake gateway/keep gateway/mail gateway/operate gateway/settle httpapi internal/capture internal/console internal/daemon internal/figuretext internal/logtext internal/nearest internal/smstext internal/sock internal/texts internal/timetext internal/tlsfiles internal/token packaging pdulog pdulog/story protocols protocols/httpsms protocols/smpp protocols/testsms protocols/ucp sandbox sms stages store"},
+		{"cmd/pmg", "admin admin/access admin/manage admin/web cmd/pmg/ask cmd/pmg/check cmd/pmg/customers cmd/pmg/dev cmd/pmg/dialogue cmd/pmg/explain cmd/pmg/files cmd/pmg/help cmd/pmg/history cmd/pmg/member cmd/pmg/migrate cmd/pmg/probe cmd/pmg/replay cmd/pmg/webhooks cmd/pmg/whatif config config/managed config/managed/editor connector docs gateway gateway/intake gateway/keep gateway/mail gateway/operate gateway/settle httpapi internal/capture internal/console internal/daemon internal/figuretext internal/logtext internal/nearest internal/smstext internal/sock internal/texts internal/timetext internal/tlsfiles internal/token packaging pdulog pdulog/story protocols protocols/httpsms protocols/httpsms/jasmin protocols/httpsms/kannel protocols/smpp protocols/testsms protocols/ucp sandbox sms stages store"},
 
 		{"internal/testkit/process", "admin internal/testkit/testutil"},
 

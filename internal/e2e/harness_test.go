@@ -26,6 +26,7 @@ import (
 	"pmg/pdulog"
 	"pmg/protocols"
 	"pmg/protocols/httpsms"
+	jasminsms "pmg/protocols/httpsms/jasmin"
 	kannelsms "pmg/protocols/httpsms/kannel"
 	"pmg/protocols/smpp"
 	"pmg/protocols/testsms"
@@ -169,7 +170,7 @@ func start(t *testing.T, s site) *gw {
 		case "ucp":
 			d = ucp.New(ucp.Options{MaxPDU: int(c.Limits.MaxPDU)})
 		case "http":
-			return httpsms.New(kannelsms.Payload()), nil
+			return httpsms.New(append(jasminsms.Payloads(), kannelsms.Payload())...), nil
 		case "test":
 			return testsms.New(), nil
 		}

@@ -11,8 +11,8 @@ import (
 	"pmg/sms/userdata"
 )
 
-// A Driver implements protocols.RequestDriver for HTTP. Requests that carry one of its payloads are read here; those of all others
-// are left to net/http.
+// A Driver implements protocols.RequestDriver for HTTP. It reads requests that carry one of its payloads. All others are left to
+// net/http.
 type Driver struct{ payloads []*Payload }
 
 // New returns a driver whose sessions know the payloads.

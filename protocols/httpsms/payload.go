@@ -1,10 +1,6 @@
 package httpsms
 
-import (
-	"slices"
-
-	"pmg/sms"
-)
+import "slices"
 
 // A Payload is what requests to a path carry in an interface: how those are read that submit one message, and how they
 // are answered. Its functions have no state.
@@ -15,8 +11,8 @@ type Payload struct {
 	// refuse. Times are relative: 1 is a nanosecond after the request.
 	Read func(r *Request, s *Submission) bool
 	// Answer returns the answer to a request whose message had this result.
-	Answer func(r Result) *Answer
-	Denied func() *Answer // the answer to wrong credentials
+	Answer func(s *Submission, r Result) *Answer
+	Denied func(s *Submission) *Answer // the answer to wrong credentials
 	Busy   func() *Answer // the answer if the account has as many connections as it may
 }
 
@@ -58,6 +54,3 @@ func of(all []*Payload, dialects []string) (some []*Payload) {
 	}
 	return some
 }
-
-// resultOf returns the result of a message whose answer has a code.
-func resultOf(id uint64, code sms.Code) Result { return Result{ID: id, Code: code} }

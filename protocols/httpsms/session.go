@@ -133,11 +133,11 @@ func (s *session) Login(_ int64, pdu protocols.PDU, code sms.Code) protocols.Act
 	}
 	p.hideOrder()
 	p.in.last = true
-	answer := p.in.payload.Denied
 	if code == sms.Throttled {
-		answer = p.in.payload.Busy
+		p.reply(p.in.payload.Busy())
+	} else {
+		p.reply(p.in.payload.Denied(&p.in.submission))
 	}
-	p.reply(answer())
 	return protocols.Action{Kind: protocols.SendClose, Reason: "the login of a request was refused"}
 }
 
@@ -151,7 +151,7 @@ func (s *session) Message(now int64, pdu protocols.PDU, m *sms.Message) sms.Code
 func (s *session) Answer(pdu protocols.PDU, code sms.Code, id uint64) {
 	p := pdu.(*PDU)
 	s.answering = false
-	p.reply(p.in.payload.Answer(resultOf(id, code)))
+	p.reply(p.in.payload.Answer(&p.in.submission, Result{ID: id, Code: code}))
 }
 
 // Tick implements protocols.Session.

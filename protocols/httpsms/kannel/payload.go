@@ -6,8 +6,8 @@ import "pmg/protocols/httpsms"
 func Payload() *httpsms.Payload {
 	return &httpsms.Payload{
 		Dialect: "kannel", Path: "/cgi-bin/sendsms", Read: readOne,
-		Answer: func(r httpsms.Result) *httpsms.Answer { return Answer([]httpsms.Result{r}) },
-		Denied: Denied,
+		Answer: func(_ *httpsms.Submission, r httpsms.Result) *httpsms.Answer { return Answer([]httpsms.Result{r}) },
+		Denied: func(*httpsms.Submission) *httpsms.Answer { return Denied() },
 		Busy:   func() *httpsms.Answer { return httpsms.Later(Busy()) },
 	}
 }
