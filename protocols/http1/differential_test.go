@@ -11,6 +11,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -116,6 +117,7 @@ type wire struct {
 	in     *bytes.Reader
 	out    bytes.Buffer
 	closed chan struct{}
+	once   sync.Once
 }
 
 func newWire(b []byte) *wire { return &wire{in: bytes.NewReader(b), closed: make(chan struct{})} }
@@ -129,7 +131,7 @@ func (w *wire) SetReadDeadline(time.Time) error  { return nil }
 func (w *wire) SetWriteDeadline(time.Time) error { return nil }
 
 func (w *wire) Close() error {
-	close(w.closed) // net/http closes a connection once
+	w.once.Do(func() { close(w.closed) }) // a server that is closed closes the latest connection again
 	return nil
 }
 

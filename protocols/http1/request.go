@@ -25,7 +25,8 @@ type Request struct {
 type field struct{ name, colon, from, to uint16 }
 
 // Extent returns the length of the request at the beginning of b. A length above len(b) means that more octets are needed:
-// len(b)+1 while the head is incomplete. With foreign the package does not take the request, whatever follows.
+// len(b)+1 while the head is incomplete. With foreign the package does not take the request, whatever follows. Extent reads
+// from the beginning each time, so a caller waits for the length once it is known.
 func Extent(b []byte) (n int, foreign bool) {
 	var h head
 	switch h.read(b) {
