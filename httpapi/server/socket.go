@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bytes"
 	"errors"
 	"net"
 	"net/netip"
@@ -154,6 +155,13 @@ type guest struct {
 	*conn
 	socket *socket
 	from   *admitting
+	worked bool // there was a request
+}
+
+// Work implements connector.Host.
+func (g *guest) Work() {
+	g.worked = true
+	g.conn.Work()
 }
 
 // LogIn implements connector.Host.
@@ -170,6 +178,9 @@ func (g *guest) Closing() {
 
 // TakeBack implements connector.Host. The connection goes to net/http, unless the listener is closed.
 func (g *guest) TakeBack(_ int, octets []byte) {
+	if g.worked { // old clients send a line end behind a body, which net/http skips behind a request that it has read
+		octets = bytes.TrimLeft(octets, "\r\n")
+	}
 	if g.socket.become(octets) != nil {
 		_ = g.conn.Close()
 		return
@@ -231,7 +242,7 @@ func (a *admitting) admitSocket(fd int, peer netip.AddrPort) {
 	if k == nil {
 		return
 	}
-	if g := (&guest{k, s, a}); !a.of.pipeline.Take(a.of.Connector, fd, peer, g) {
+	if g := (&guest{conn: k, socket: s, from: a}); !a.of.pipeline.Take(a.of.Connector, fd, peer, g) {
 		g.TakeBack(fd, nil)
 	}
 }

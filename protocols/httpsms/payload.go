@@ -13,7 +13,7 @@ type Payload struct {
 	// Answer returns the answer to a request whose message had this result.
 	Answer func(s *Submission, r Result) *Answer
 	Denied func(s *Submission) *Answer // the answer to wrong credentials
-	Busy   func() *Answer // the answer if the account has as many connections as it may
+	Busy   func() *Answer              // the answer if the account has as many connections as it may
 }
 
 // A Submission is a request that submits one message.

@@ -180,7 +180,7 @@ func replied(mediaType string, body []byte) (text, from string, coding int, ok b
 		return plain(string(body)), from, sevenBit, true
 	case kind == "text/xml":
 		p, _ := readXML(body)
-		return p["text"], p["charset"], sevenBit, true
+		return p.value("text"), p.value("charset"), sevenBit, true
 	case kind == "application/octet-stream":
 		return string(body), "", eightBit, true
 	}

@@ -80,7 +80,7 @@ func misformed(field string) string { return field + " field misformed, rejected
 
 // readReceivers returns the receivers as they were given.
 func (s *Send) readReceivers() (all []string, wrong string) {
-	to, given := s.params["to"]
+	to, given := s.params.get("to")
 	switch {
 	case s.receivers != nil:
 		return s.receivers, ""
@@ -96,7 +96,7 @@ func (s *Send) readReceivers() (all []string, wrong string) {
 
 // readHeader reads the user data header. Without coding, a message that has one is 8 bit.
 func (s *Send) readHeader(o *httpsms.Order) string {
-	udh := s.params["udh"]
+	udh := s.params.value("udh")
 	switch {
 	case udh == "":
 		return ""
@@ -112,12 +112,16 @@ func (s *Send) readHeader(o *httpsms.Order) string {
 // allowed returns the receivers that can be numbers, without duplicates and without characters for readability.
 func (s *Send) allowed(all []string) (numbers []string) {
 	seen := map[string]bool{}
-	strip := strings.NewReplacer(" ", "", "-", "")
 	for _, text := range all {
-		to := strip.Replace(text)
+		to := text
+		if strings.ContainsAny(to, " -") {
+			to = strings.NewReplacer(" ", "", "-", "").Replace(text)
+		}
 		switch {
 		case !isNumber(to):
 			s.Dropped = append(s.Dropped, text)
+		case len(all) == 1:
+			return []string{to}
 		case !seen[to]:
 			seen[to] = true
 			numbers = append(numbers, to)
@@ -142,7 +146,7 @@ func (s *Send) checkReceivers(numbers []string) string {
 }
 
 func (s *Send) readSender(o *httpsms.Order, d Defaults) string {
-	if o.From = s.params["from"]; o.From == "" {
+	if o.From = s.params.value("from"); o.From == "" {
 		o.From = d.Sender
 	}
 	if o.From == "" && !d.Senderless {
@@ -153,7 +157,7 @@ func (s *Send) readSender(o *httpsms.Order, d Defaults) string {
 
 // readContext reads the context for the calls about the messages.
 func (s *Send) readContext(c *httpsms.Context, d Defaults) string {
-	account := s.params["account"]
+	account := s.params.value("account")
 	if len(account) > maxAccount || strings.ContainsAny(account, "[]\r\n") {
 		return "Account field misformed or too long, rejected"
 	}
@@ -165,9 +169,9 @@ func (s *Send) readContext(c *httpsms.Context, d Defaults) string {
 	}
 	c.Add(httpsms.Service, d.Service)
 	c.Add(httpsms.AccountInfo, account)
-	c.Add(httpsms.Billing, s.params["binfo"])
-	c.Add(httpsms.MetaData, s.params["meta-data"])
-	c.Add(httpsms.Tags, s.params["smsc"])
+	c.Add(httpsms.Billing, s.params.value("binfo"))
+	c.Add(httpsms.MetaData, s.params.value("meta-data"))
+	c.Add(httpsms.Tags, s.params.value("smsc"))
 	return ""
 }
 
@@ -191,43 +195,61 @@ func isURL(pattern string) bool {
 // account's permission uses it.
 func Example(pattern string) string { return (&values{}).expand(pattern) }
 
-// readFields reads the fields that are numbers, in the order of Kannel's checks.
+// numeric are the fields that are numbers, in the order of Kannel's checks.
+var numeric = [...]struct {
+	name, older string
+	most        int
+	is          string
+}{
+	fieldMask:     {"dlr-mask", "dlrmask", maxMask, "DLR-Mask"},
+	fieldClass:    {"mclass", "", 3, "MClass"},
+	fieldPID:      {"pid", "", 255, "PID"},
+	fieldRPI:      {"rpi", "", 2, "RPI"},
+	fieldAltDCS:   {"alt-dcs", "", 1, "Alt-DCS"},
+	fieldMWI:      {"mwi", "", 7, "MWI"},
+	fieldCoding:   {"coding", "", 2, "Coding"},
+	fieldCompress: {"compress", "", 0, "Compress"}, // Kannel takes 1 too, but no message here can be compressed
+	fieldValidity: {"validity", "", maxNumber, "Validity"},
+	fieldDeferred: {"deferred", "", maxNumber, "Deferred"},
+	fieldPriority: {"priority", "", 3, "Priority"},
+}
+
+const (
+	fieldMask = iota
+	fieldClass
+	fieldPID
+	fieldRPI
+	fieldAltDCS
+	fieldMWI
+	fieldCoding
+	fieldCompress
+	fieldValidity
+	fieldDeferred
+	fieldPriority
+)
+
+// readFields reads the fields that are numbers.
 func (s *Send) readFields(o *httpsms.Order) string {
-	f := map[string]int{}
-	for _, field := range []struct {
-		name, older string
-		most        int
-		is          string
-	}{
-		{"dlr-mask", "dlrmask", maxMask, "DLR-Mask"},
-		{"mclass", "", 3, "MClass"},
-		{"pid", "", 255, "PID"},
-		{"rpi", "", 2, "RPI"},
-		{"alt-dcs", "", 1, "Alt-DCS"},
-		{"mwi", "", 7, "MWI"},
-		{"coding", "", 2, "Coding"},
-		{"compress", "", 0, "Compress"}, // Kannel takes 1 too, but no message here can be compressed
-		{"validity", "", maxNumber, "Validity"},
-		{"deferred", "", maxNumber, "Deferred"},
-		{"priority", "", 3, "Priority"},
-	} {
+	var f [len(numeric)]int
+	for i := range numeric {
+		field := &numeric[i]
 		n := s.params.number(field.name, field.older)
 		if n < notGiven || n > field.most {
 			return misformed(field.is)
 		}
-		f[field.name] = n
+		f[i] = n
 	}
-	if mask := f["dlr-mask"]; mask > 0 {
+	if mask := f[fieldMask]; mask > 0 {
 		o.Notify = notify(mask)
 		value, _ := s.params.get("dlr-mask", "dlrmask")
 		o.Context.Add(httpsms.Mask, value)
 	}
-	if class := f["mclass"]; class != notGiven {
+	if class := f[fieldClass]; class != notGiven {
 		o.Class = sms.Class0 + sms.Class(class)
 	}
-	o.PID = uint8(max(f["pid"], 0))
-	o.ReplyPath = f["rpi"] > 0
-	o.Priority = uint8(max(f["priority"], 0))
+	o.PID = uint8(max(f[fieldPID], 0))
+	o.ReplyPath = f[fieldRPI] > 0
+	o.Priority = uint8(max(f[fieldPriority], 0))
 	return ""
 }
 
@@ -271,11 +293,11 @@ func (s *Send) readText(o *httpsms.Order) string {
 			coding = eightBit
 		}
 	}
-	if _, given := s.params["charset"]; !given && coding == sevenBit && hasControls(s.params["text"]) {
+	if _, given := s.params.get("charset"); !given && coding == sevenBit && hasControls(s.params.value("text")) {
 		return "Charset or body misformed, rejected"
 	}
 	var ok bool
-	if o.Text, o.Alphabet, ok = encode(s.params["text"], s.params["charset"], coding); !ok {
+	if o.Text, o.Alphabet, ok = encode(s.params.value("text"), s.params.value("charset"), coding); !ok {
 		return "Charset or body misformed, rejected"
 	}
 	if mwi := s.params.number("mwi"); mwi != notGiven {
@@ -283,7 +305,7 @@ func (s *Send) readText(o *httpsms.Order) string {
 			return "UDH field is too long, rejected"
 		}
 	}
-	if len(o.Context.Append(nil)) > sms.MaxContext {
+	if len(o.Context.Append(make([]byte, 0, 512))) > sms.MaxContext {
 		return "Fields are too long, rejected"
 	}
 	return ""

@@ -3,8 +3,6 @@ package kannel
 import (
 	"encoding/hex"
 	"net/http"
-	"net/textproto"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -27,15 +25,39 @@ type Send struct {
 }
 
 // params are the parameters that were given, by the names that they have in a query.
-type params map[string]string
+type params []param
 
-// names are the names of the parameters. Some have an older name as well.
-func names() []string {
-	return []string{
-		"username", "user", "password", "pass", "to", "from", "text", "charset", "coding", "udh", "mclass", "mwi", "compress",
+type param struct{ name, value string }
+
+// usual is the number of parameters of a usual request.
+const usual = 12
+
+// isName reports whether a text is the name of a parameter. Some have an older name as well.
+func isName(text string) bool {
+	switch text {
+	case "username", "user", "password", "pass", "to", "from", "text", "charset", "coding", "udh", "mclass", "mwi", "compress",
 		"alt-dcs", "pid", "rpi", "priority", "validity", "deferred", "smsc", "dlr-mask", "dlrmask",
-		"dlr-url", "dlrurl", "account", "binfo", "meta-data",
+		"dlr-url", "dlrurl", "account", "binfo", "meta-data":
+		return true
 	}
+	return false
+}
+
+// set sets a parameter.
+func (p *params) set(name, value string) {
+	for i := range *p {
+		if (*p)[i].name == name {
+			(*p)[i].value = value
+			return
+		}
+	}
+	*p = append(*p, param{name, value})
+}
+
+// value returns the value of a parameter, "" if it was not given.
+func (p params) value(name string) string {
+	value, _ := p.get(name)
+	return value
 }
 
 // Read reads a request. It returns an answer if Kannel refuses the request before the login.
@@ -54,16 +76,17 @@ func Read(r *httpsms.Request) (*Send, *httpsms.Answer) {
 		return &Send{params: readQuery(r.Query + "&" + string(r.Body))}, nil
 	case "text/plain", "application/octet-stream":
 		s.params = readHeaders(r)
-		s.params["text"], s.params["charset"] = string(r.Body), charset
-		if _, given := number(s.params["coding"]); !given {
-			s.params["coding"] = map[bool]string{true: "0", false: "1"}[kind == "text/plain"]
+		s.params.set("text", string(r.Body))
+		s.params.set("charset", charset)
+		if _, given := number(s.params.value("coding")); !given {
+			s.params.set("coding", map[bool]string{true: "0", false: "1"}[kind == "text/plain"])
 		}
 	case "text/html", "text/vnd.wap.wml":
 		s.params, s.unsupported = readHeaders(r), true
 	case "text/xml":
 		s.params, s.receivers = readXML(r.Body)
-		if _, given := number(s.params["coding"]); !given {
-			s.params["coding"] = "0"
+		if _, given := number(s.params.value("coding")); !given {
+			s.params.set("coding", "0")
 		}
 	default:
 		return nil, answer(http.StatusBadRequest, "Invalid content-type")
@@ -81,8 +104,8 @@ func Login(r *httpsms.Request) (username, password string, ok bool) {
 	case "text/plain", "application/octet-stream", "text/html", "text/vnd.wap.wml":
 		p = readHeaders(r)
 	}
-	username, name := p["username"]
-	password, secret := p["password"]
+	username, name := p.get("username")
+	password, secret := p.get("password")
 	return username, password, name && secret
 }
 
@@ -103,15 +126,17 @@ func contentType(value string) (kind, charset string) {
 
 // readQuery reads the parameters of a query. The first value of a name counts.
 func readQuery(query string) params {
-	known := names()
-	p := make(params, len(known))
-	for pair := range strings.SplitSeq(query, "&") {
+	p := make(params, 0, usual)
+	for more := query != ""; more; {
+		var pair string
+		pair, query, more = strings.Cut(query, "&")
 		name, value, _ := strings.Cut(pair, "=")
-		if name, _ = unescape(name); !slices.Contains(known, name) {
+		if name, _ = unescape(name); !isName(name) {
 			continue
 		}
-		if _, given := p[name]; !given {
-			p[name], _ = unescape(value)
+		if _, given := p.get(name); !given {
+			value, _ = unescape(value)
+			p = append(p, param{name, value})
 		}
 	}
 	return p
@@ -146,17 +171,21 @@ func unescape(s string) (string, bool) {
 
 // readHeaders reads the parameters that stand in headers named X-Kannel-. The last value of a name counts.
 func readHeaders(r *httpsms.Request) params {
+	const prefix = "X-Kannel-"
 	p := params{}
-	for _, name := range names() {
-		if all := r.Header[textproto.CanonicalMIMEHeaderKey("X-Kannel-"+name)]; len(all) > 0 {
-			p[name] = strings.TrimSpace(all[len(all)-1])
+	for name, all := range r.Header {
+		name, is := strings.CutPrefix(name, prefix)
+		if name = strings.ToLower(name); !is || !isName(name) || len(all) == 0 {
+			continue
 		}
-	}
-	if udh, given := p["udh"]; given {
-		var ok bool
-		if p["udh"], ok = binary(udh); !ok {
-			delete(p, "udh")
+		value := strings.TrimSpace(all[len(all)-1])
+		if name == "udh" {
+			var ok bool
+			if value, ok = binary(value); !ok {
+				continue
+			}
 		}
+		p.set(name, value)
 	}
 	return p
 }
@@ -172,8 +201,10 @@ func binary(s string) (string, bool) {
 // get returns the parameter of the first of those names that was given.
 func (p params) get(names ...string) (value string, given bool) {
 	for _, name := range names {
-		if value, given = p[name]; given {
-			return value, true
+		for i := range p {
+			if p[i].name == name {
+				return p[i].value, true
+			}
 		}
 	}
 	return "", false

@@ -65,12 +65,12 @@ func TestQuery(t *testing.T) {
 	}
 	f("", params{})
 	f("&&=&=a&unknown=1&TO=1", params{})
-	f("to", params{"to": ""})
-	f("to=1&to=2", params{"to": "1"})
-	f("t%6F=1;from=2", params{"to": "1;from=2"})
-	f("text=a=b=c", params{"text": "a=b=c"})
-	f("dlr-url=http://h/?t=%d", params{"dlr-url": "http://h/?t=%d"})
-	f("text=%00A%00B", params{"text": "\x00A\x00B"})
+	f("to", params{{"to", ""}})
+	f("to=1&to=2", params{{"to", "1"}})
+	f("t%6F=1;from=2", params{{"to", "1;from=2"}})
+	f("text=a=b=c", params{{"text", "a=b=c"}})
+	f("dlr-url=http://h/?t=%d", params{{"dlr-url", "http://h/?t=%d"}})
+	f("text=%00A%00B", params{{"text", "\x00A\x00B"}})
 }
 
 func TestCredentials(t *testing.T) {

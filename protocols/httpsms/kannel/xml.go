@@ -42,11 +42,12 @@ func parameterAt(path string) string {
 // readXML reads the parameters of a document, and its receivers, each of which has an element. It returns no
 // parameters for a malformed document.
 func readXML(body []byte) (params, []string) {
-	p := params{"charset": "UTF-8"}
+	p := params{{"charset", "UTF-8"}}
 	octets := false // values are octets, written as the characters of ISO-8859-1
 	d := xml.NewDecoder(bytes.NewReader(body))
 	d.CharsetReader = func(charset string, r io.Reader) (io.Reader, error) {
-		p["charset"], octets = charset, true
+		p.set("charset", charset)
+		octets = true
 		return charmap.ISO8859_1.NewDecoder().Reader(r), nil
 	}
 	var receivers []string
@@ -76,8 +77,8 @@ func readXML(body []byte) (params, []string) {
 					if text.Len() > 0 {
 						receivers = append(receivers, value)
 					}
-				} else if _, given := p[name]; !given {
-					p[name] = value
+				} else if _, given := p.get(name); !given {
+					p.set(name, value)
 				}
 			}
 			path = path[:strings.LastIndexByte(path, '/')]
