@@ -93,7 +93,7 @@ func (v *view) accounts(now int64, wall time.Time) []Account {
 	})
 	for _, c := range v.gateway.Table.Connectors() {
 		c.Links(func(l *connector.Link) {
-			if row := at[accountOf(l)]; row != nil {
+			if row := at[accountOf(l)]; row != nil && l.Hosted.By == nil {
 				row.Sessions++
 			}
 		})

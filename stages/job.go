@@ -26,7 +26,7 @@ const (
 	Over                     // reader → … → encoder: the session is over; comes after all octets that were read
 	Drained                  // encoder → pdu logger → pdu builder: the session is over; comes after all PDUs to be sent
 	Received                 // parser → pdu logger → builder: a PDU of the peer
-	Foreign                  // parser → pdu logger → builder: what follows is for the session's Host
+	Foreign                  // reader, parser → … → builder: what follows is for the session's Host
 	Send                     // builder, connecter, encoder → pdu logger → pdu builder → cipher → writer: a PDU of ours
 	Store                    // builder → persister: a message that was accepted
 	Committed                // gateway → persister → dispatcher: a commit has ended

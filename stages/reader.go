@@ -178,10 +178,24 @@ func (r *reader) read(out *flow.Out[Job], h *handle, gone bool) {
 	case err != nil:
 		h.BeginClosing("connection lost: " + err.Error())
 		r.end(out, h)
+	case h.Hosted.By != nil && !gone && h.refs.Load() > 1 && !h.gate.left.Load():
+		r.leave(out, h)
 	default:
 		h.BeginClosing("the peer closed the connection")
 		r.end(out, h)
 	}
+}
+
+// leave leaves the end of a connection to its Host, because a client that sends no more may still read answers.
+func (r *reader) leave(out *flow.Out[Job], h *handle) {
+	h.gate.left.Store(true)
+	h.gate.paused.Store(true)
+	r.interest(h)
+	j := out.Get()
+	j.Kind = Foreign
+	j.retain(h)
+	out.CountRef()
+	out.To(toParser, j)
 }
 
 func (r *reader) Close() error { return r.poller.Close() }

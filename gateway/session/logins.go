@@ -29,6 +29,7 @@ func (g *logins[R]) begin(now int64, l *connector.Link, r R, who protocols.Crede
 	l.Undecided = true
 	begin := g.sessions.logins.Begin
 	if l.Hosted.By != nil {
+		l.Hosted.By.Work()
 		begin = g.sessions.logins.BeginRequests
 	}
 	g.open[l] = &openLogin[R]{login: begin(now, l.Connector, l.Remote, l.Identity, who), request: r}
