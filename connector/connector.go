@@ -85,32 +85,16 @@ func (c *Connector) SetSockets(n int) {
 }
 
 // NewSession returns the protocol's session for a new connection, and its codec; they are nil if the protocol has no
-// sessions. taken reports whether a request with a sequence number waits for its answer. The other
-// parameters are as in protocols.SessionOptions.
-func (c *Connector) NewSession(
-	taken func(sequence uint32) bool, load func() int, wanted func(now int64) bool, client func() any, mayCall func(string) bool,
-) (protocols.Session, protocols.Codec) {
+// sessions. o has what belongs to the connection; the rest is from the configuration.
+func (c *Connector) NewSession(o protocols.SessionOptions) (protocols.Session, protocols.Codec) {
 	cfg := c.Config()
-	o := protocols.SessionOptions{
-		Role:            cfg.Role(),
-		Name:            ourName(cfg),
-		Accepted:        cfg.Role() == protocols.Client && cfg.Listens(),
-		Anonymous:       !cfg.PeerLogsIn(),
-		SystemID:        cfg.SystemID,
-		Password:        cfg.Password,
-		BindTimeout:     int64(cfg.BindTimeout),
-		EnquireInterval: int64(cfg.EnquireInterval),
-		ResponseTimeout: int64(cfg.ResponseTimeout),
-		IdleMax:         int64(cfg.IdleMax),
-		Payload:         c.Form().Long == fit.Payload,
-		KeepPayload:     !c.Form().Cuts(),
-		Taken:           taken,
-		Load:            load,
-		Wanted:          wanted,
-		Client:          client,
-		MayCall:         mayCall,
-		Options:         cfg.ProtocolOptions(),
-	}
+	o.Role, o.Name = cfg.Role(), ourName(cfg)
+	o.Accepted, o.Anonymous = cfg.Role() == protocols.Client && cfg.Listens(), !cfg.PeerLogsIn()
+	o.SystemID, o.Password = cfg.SystemID, cfg.Password
+	o.BindTimeout, o.EnquireInterval = int64(cfg.BindTimeout), int64(cfg.EnquireInterval)
+	o.ResponseTimeout, o.IdleMax = int64(cfg.ResponseTimeout), int64(cfg.IdleMax)
+	o.Payload, o.KeepPayload = c.Form().Long == fit.Payload, !c.Form().Cuts()
+	o.Options = cfg.ProtocolOptions()
 	switch d := c.Driver.(type) {
 	case protocols.SessionDriver:
 		return d.NewSession(o), d

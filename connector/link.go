@@ -172,8 +172,10 @@ func (l *Link) Open(i *Instance, remote netip.AddrPort, now int64, courier Couri
 		l.size.allowed.Store(int64(l.size.auto.Size()))
 	}
 	l.Refusals.SetRate(RefusalRate, 1)
-	taken := func(n uint32) bool { return !l.Inflight.Free(n, window) }
-	l.Session, l.Codec = i.Connector.NewSession(taken, l.load, l.wanted, l.client, l.mayCall)
+	l.Session, l.Codec = i.Connector.NewSession(protocols.SessionOptions{
+		Remote: remote, Taken: func(n uint32) bool { return !l.Inflight.Free(n, window) },
+		Load: l.load, Wanted: l.wanted, Client: l.client, MayCall: l.mayCall,
+	})
 	l.Can = protocols.AbilitiesOf(l.Session)
 }
 

@@ -2,6 +2,7 @@ package protocols
 
 import (
 	"fmt"
+	"net/netip"
 	"time"
 
 	"pmg/sms"
@@ -34,6 +35,8 @@ type SessionOptions struct {
 	Payload         bool   // texts that are too long for one short message are sent in the protocol's field for long texts
 	KeepPayload     bool   // texts that came in the protocol's field for long texts are sent in that field
 	IdleMax         int64  // time without a message after which the session logs out
+
+	Remote netip.AddrPort // the peer's address
 
 	// Taken reports whether a request with a sequence number waits for its answer, so that
 	// Session.NextSequence must not return the number. Any goroutine may call it. Nil means

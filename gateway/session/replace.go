@@ -45,7 +45,10 @@ func (d *Sessions) silent(now int64, l *connector.Link, result *login.Result) (o
 		}
 		c.Links(func(other *connector.Link) {
 			lasts := other.Place.Lasts()
-			if lasts == 0 || other.Hosted.By != nil || now-lasts < settled || other.Account == nil || other.Account.SystemID != result.Account.SystemID {
+			if lasts == 0 || now-lasts < settled || other.Hosted.By != nil {
+				return
+			}
+			if other.Account == nil || other.Account.SystemID != result.Account.SystemID {
 				return
 			}
 			if result.MayReplace(other.Remote.Addr(), l.Remote.Addr()) && (old == nil || other.Heard.Load() < old.Heard.Load()) {

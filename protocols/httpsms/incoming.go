@@ -16,18 +16,22 @@ type incoming struct {
 	http       http1.Request
 	payload    *Payload // nil: the request is for the general server
 	submission Submission
-	id         []byte // of the request, for its client
+	request    Request
+	remote     string // the client's address
+	id         string // of the request, for its client
 	asked      PDU    // the request, after its PDU has become the answer
 	answer     *Answer
 	at         int64 // when the request came, by the engine's clock
 	last       bool  // the connection is closed behind the answer
 
+	// Storage for the next request:
 	date   http1.Date
-	fields []byte // storage for those of the answer
+	fields []byte // of the answer
+	text   []byte // of the message
 }
 
 // read reads a request. It reports false if the request is for the general server.
-func (p *PDU) read(b []byte, payloads []*Payload, number uint32) bool {
+func (p *PDU) read(b []byte, payloads []*Payload, remote string, number uint32) bool {
 	if p.in == nil {
 		p.in = &incoming{}
 	}
@@ -40,22 +44,33 @@ func (p *PDU) read(b []byte, payloads []*Payload, number uint32) bool {
 	if payload == nil || traced(&in.http) {
 		return false
 	}
-	r := request(&in.http)
-	if !payload.Read(r, &in.submission) {
+	in.fill(payload.Path)
+	if !payload.Read(&in.request, &in.submission) {
 		return false
 	}
 	in.payload, in.last = payload, in.http.Close
-	in.id = appendID(in.id[:0], number)
-	p.Begin(Submit, number, 0)
-	p.Add("method", r.Method)
-	p.Add("path", payload.Path)
-	p.Add("request", string(in.id))
+	in.remote, in.id = remote, requestID(number)
+	p.describe(number)
 	o := &in.submission.Order
 	p.Add("from", o.From)
 	p.Add("to", o.To)
 	p.Add("reference", o.Context.Reference)
-	p.AddText("text", TextOf(o))
+	if text, ok := smstext.Append(in.text[:0], o.Alphabet, false, o.Text); ok {
+		in.text = text
+		p.AddText("text", text)
+	} else {
+		p.AddText("text", o.Text)
+	}
 	return true
+}
+
+// describe begins the form of the pdu log.
+func (p *PDU) describe(number uint32) {
+	p.Begin(Submit, number, 0)
+	p.Add("method", p.in.request.Method)
+	p.Add("path", p.in.payload.Path)
+	p.Add("remote", p.in.remote)
+	p.Add("request", p.in.id)
 }
 
 // forget prepares for the next request.
@@ -70,29 +85,28 @@ func traced(r *http1.Request) bool {
 	return n > 0
 }
 
-// request returns a request for a dialect.
-func request(h *http1.Request) *Request {
-	r := &Request{Method: http.MethodGet, Path: string(h.Path), Query: string(h.Query)}
-	if h.Post {
-		r.Method, r.Body = http.MethodPost, h.Body
-		r.Header = http.Header{}
-		for name, value := range h.Fields {
-			http.Header(r.Header).Add(string(name), string(value))
+// fill makes the request for a dialect. Without a body, a dialect reads nothing but the query.
+func (in *incoming) fill(path string) {
+	in.request = Request{Method: http.MethodGet, Path: path, Query: string(in.http.Query)}
+	if in.http.Post {
+		h := http.Header{}
+		for name, value := range in.http.Fields {
+			h.Add(string(name), string(value))
 		}
+		in.request.Method, in.request.Body, in.request.Header = http.MethodPost, in.http.Body, h
 	}
-	return r
 }
 
-// appendID appends the id of a request: its number, and a random part, by which ids differ after a restart.
-func appendID(b []byte, number uint32) []byte {
-	const digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
-	b = strconv.AppendUint(append(b, 'r'), uint64(number), 16)
+// requestID returns the id of a request: its number, and a random part, by which ids differ after a restart.
+func requestID(number uint32) string {
+	const digits, random = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", 10
+	b := strconv.AppendUint(append(make([]byte, 0, 24), 'r'), uint64(number), 16)
 	b = append(b, '-')
-	for random, n := rand.Uint64(), 0; n < 10; n++ {
-		b = append(b, digits[random&31])
-		random >>= 5
+	for bits, n := rand.Uint64(), 0; n < random; n++ {
+		b = append(b, digits[bits&31])
+		bits >>= 5
 	}
-	return b
+	return string(b)
 }
 
 // TextOf returns the text of an order as UTF-8, or the octets if the order is binary.
@@ -122,17 +136,7 @@ func (p *PDU) Last() bool { return p.in != nil && p.in.last }
 func (p *PDU) isOurs() bool { return p.in != nil && p.in.payload != nil }
 
 // hideOrder removes the message of a request whose login was refused from the pdu log: it may be anything.
-func (p *PDU) hideOrder() {
-	in := p.in
-	p.Begin(p.Kind, p.Number, 0)
-	p.Add("method", http.MethodGet)
-	if in.http.Post {
-		p.fields.Reset()
-		p.Add("method", http.MethodPost)
-	}
-	p.Add("path", in.payload.Path)
-	p.Add("request", string(in.id))
-}
+func (p *PDU) hideOrder() { p.describe(p.Number) }
 
 // AppendWire implements protocols.PDU. Only answers to requests of sessions have octets.
 func (p *PDU) AppendWire(b []byte) []byte {

@@ -27,6 +27,7 @@ const maxPartial = 8 << 10
 // The connection has the login of its first request. A request with another login is for the general server.
 type session struct {
 	o         protocols.SessionOptions
+	remote    string
 	payloads  []*Payload // those of the connector's dialects
 	number    uint32     // of the last request; the codec's
 	since     int64      // time of the connection, or of the last request
@@ -58,7 +59,7 @@ func (l *checkedLogin) sumOf(s *Submission) uint64 {
 
 // NewRequests implements protocols.RequestDriver.
 func (d *Driver) NewRequests(o protocols.SessionOptions) protocols.Requests {
-	s := &session{o: o}
+	s := &session{o: o, remote: o.Remote.String()}
 	if options, ok := o.Options.(*ConnectorOptions); ok {
 		s.payloads = of(d.payloads, options.Dialects)
 	}
@@ -78,7 +79,7 @@ func (s *session) Frame(b []byte) (int, error) {
 func (s *session) Decode(pdu protocols.PDU, b []byte) error {
 	p := pdu.(*PDU)
 	s.number++
-	if !p.read(b, s.payloads, s.number) {
+	if !p.read(b, s.payloads, s.remote, s.number) {
 		p.in.forget()
 		return protocols.ErrForeign
 	}

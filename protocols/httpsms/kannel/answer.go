@@ -20,6 +20,9 @@ func answer(status int, text string) *httpsms.Answer {
 	}
 }
 
+// acceptedAnswer is the answer to most requests. Nothing changes it.
+var acceptedAnswer = answer(http.StatusAccepted, "0: Accepted for delivery")
+
 // Denied returns the answer to a request with wrong credentials, or from a forbidden address.
 func Denied() *httpsms.Answer {
 	return answer(http.StatusForbidden, "Authorization failed for sendsms")
@@ -57,7 +60,7 @@ func Answer(results []httpsms.Result) *httpsms.Answer {
 	again := false
 	for _, r := range results {
 		if r.Code == sms.OK {
-			return answer(http.StatusAccepted, "0: Accepted for delivery")
+			return acceptedAnswer
 		}
 		again = again || r.Code.Retryable() || r.Code == sms.Faulty
 	}
