@@ -64,6 +64,10 @@ type Hosted struct {
 	By        Host // nil: the gateway's listener has admitted the connection
 	Answering bool // a request is not answered yet; those that follow wait
 	HandsOver bool // the Host gets the connection back, with all requests that follow
+
+	// The login of the connection was checked against these accounts, and is checked again after a time.
+	Accounts *account.Table
+	Again    int64
 }
 
 // A Host admits connections whose requests are handled as those of a session. It counts a connection, and may get it back.

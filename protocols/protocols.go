@@ -122,10 +122,12 @@ type PDU interface {
 	Reset()
 }
 
-// A Pair is a PDU that has become the answer to its request, and still has the request.
+// A Pair is a PDU of Requests, which still has the request when it has become the answer.
 type Pair interface {
 	// Request returns the request, for the pdu log alone.
 	Request() PDU
+	// Credentials returns the login of the request.
+	Credentials() Credentials
 	// Last reports whether the connection is closed behind the answer.
 	Last() bool
 }

@@ -146,6 +146,10 @@ func (c *Conversation[R]) do(now int64, l *connector.Link, r R, a protocols.Acti
 // message accepts the message of a PDU, or those to its recipients if they are several.
 func (c *Conversation[R]) message(now int64, l *connector.Link, r R, recipients int) {
 	if l.Can.InOrder {
+		if !c.sessions.stillIn(now, l, c.port.PDU(r)) {
+			c.handOver(now, l, r)
+			return
+		}
 		l.Hosted.Answering = true
 		l.Hosted.By.Work()
 	}

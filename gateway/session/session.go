@@ -1,9 +1,12 @@
 package session
 
 import (
+	"time"
+
 	"pmg/connector"
 	"pmg/gateway/login"
 	"pmg/gateway/node"
+	"pmg/protocols"
 	"pmg/sms"
 )
 
@@ -34,6 +37,22 @@ func (d *Sessions) admit(now int64, l *connector.Link, result login.Result) logi
 		l.Origin = d.node.Origins.Of(l.Account.SystemID, l.Connector.Name)
 	}
 	return result
+}
+
+// checkedFor is how long a login counts for the requests of its connection, unless the accounts are loaded again.
+const checkedFor = int64(time.Minute)
+
+// stillIn reports whether a request may use the login of its connection.
+func (d *Sessions) stillIn(now int64, l *connector.Link, request protocols.PDU) bool {
+	t := d.logins.Accounts()
+	if t == l.Hosted.Accounts && now < l.Hosted.Again {
+		return true
+	}
+	if !d.logins.Still(l.Connector, l.Remote, l.Identity, request.(protocols.Pair).Credentials()) {
+		return false
+	}
+	l.Hosted.Accounts, l.Hosted.Again = t, now+checkedFor
+	return true
 }
 
 // Bound records that a session is logged in, and reports whether it can be given messages.

@@ -129,6 +129,12 @@ func (p *PDU) reply(a *Answer) {
 // Request implements protocols.Pair.
 func (p *PDU) Request() protocols.PDU { return &p.in.asked }
 
+// Credentials implements protocols.Pair.
+func (p *PDU) Credentials() protocols.Credentials {
+	s := &p.in.submission
+	return protocols.Credentials{SystemID: []byte(s.Name), Password: []byte(s.Password), Bind: protocols.Transmitter}
+}
+
 // Last implements protocols.Pair.
 func (p *PDU) Last() bool { return p.in != nil && p.in.last }
 

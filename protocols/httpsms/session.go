@@ -111,9 +111,7 @@ func (s *session) Receive(now int64, pdu protocols.PDU) protocols.Action {
 	if c != nil {
 		return s.message()
 	}
-	return protocols.Action{Kind: protocols.Login, Credentials: protocols.Credentials{
-		SystemID: []byte(p.in.submission.Name), Password: []byte(p.in.submission.Password), Bind: protocols.Transmitter,
-	}}
+	return protocols.Action{Kind: protocols.Login, Credentials: p.Credentials()}
 }
 
 func (s *session) message() protocols.Action {
