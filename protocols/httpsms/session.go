@@ -26,7 +26,7 @@ const maxPartial = 8 << 10
 //
 // The connection has the login of its first request. A request with another login is for the general server.
 type session struct {
-	o         protocols.SessionOptions
+	mayCall   func(url string) bool
 	remote    string
 	payloads  []*Payload // those of the connector's dialects
 	number    uint32     // of the last request; the codec's
@@ -59,7 +59,7 @@ func (l *checkedLogin) sumOf(s *Submission) uint64 {
 
 // NewRequests implements protocols.RequestDriver.
 func (d *Driver) NewRequests(o protocols.SessionOptions) protocols.Requests {
-	s := &session{o: o, remote: o.Remote.String()}
+	s := &session{mayCall: o.MayCall, remote: o.Remote.String()}
 	if options, ok := o.Options.(*ConnectorOptions); ok {
 		s.payloads = of(d.payloads, options.Dialects)
 	}
@@ -92,7 +92,7 @@ func (s *session) Decode(pdu protocols.PDU, b []byte) error {
 
 // fits reports whether a request has the session's login, and names no URL that may not be called.
 func (s *session) fits(c *checkedLogin, r *Submission) bool {
-	return c.sum == c.sumOf(r) && (r.Calls == "" || s.o.MayCall(r.Calls))
+	return c.sum == c.sumOf(r) && (r.Calls == "" || s.mayCall(r.Calls))
 }
 
 // Start implements protocols.Session.
