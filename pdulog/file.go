@@ -49,6 +49,7 @@ type connectorLog struct {
 	w        atomic.Pointer[writer] // another one, if the connector was removed and the writer has ended
 	open     atomic.Int64           // number of files that are not closed
 	released atomic.Bool            // Retire was called, or Close of the last file
+	shared   atomic.Bool            // Share was called: only the Shared uses the connector's file
 
 	written, lost, errors atomic.Uint64
 	reported              atomic.Uint64 // number of lost lines in the last warning

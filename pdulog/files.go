@@ -2,20 +2,18 @@ package pdulog
 
 // Files are the files into which one goroutine logs the PDUs of all connectors. They belong to this goroutine.
 type Files struct {
-	beside map[*File]*File // the goroutine's own file of each connector's; nil: it uses the connectors' files
+	first  bool            // the goroutine uses the connectors' files, but those that are shared
+	beside map[*File]*File // the goroutine's own file of each other connector's
 }
 
 // NewFiles returns the files of a goroutine. Of several goroutines, only the first may use the connectors' files themselves.
 func NewFiles(first bool) *Files {
-	if first {
-		return &Files{}
-	}
-	return &Files{beside: map[*File]*File{}}
+	return &Files{first: first, beside: map[*File]*File{}}
 }
 
 // Of returns the goroutine's file of a connector. f is the connector's file.
 func (o *Files) Of(f *File) *File {
-	if o.beside == nil {
+	if o.first && !f.shared.Load() {
 		return f
 	}
 	if own := o.beside[f]; own != nil {

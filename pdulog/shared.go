@@ -23,8 +23,13 @@ type Shared struct {
 	closed bool
 }
 
-// Share returns the pdu log of a connector; f is nil if PDUs are not logged.
-func Share(f *File, c Clock) *Shared { return &Shared{file: f, clock: c} }
+// Share returns the pdu log of a connector; f is nil if PDUs are not logged. Goroutines with Files have a file of their own then.
+func Share(f *File, c Clock) *Shared {
+	if f != nil {
+		f.shared.Store(true)
+	}
+	return &Shared{file: f, clock: c}
+}
 
 // Enabled reports whether PDUs are logged; nil logs none.
 func (l *Shared) Enabled() bool { return l != nil && l.file != nil }
