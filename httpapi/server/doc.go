@@ -3,8 +3,9 @@
 //
 // # Goroutines
 //
-// net/http has a goroutine for each connection. There may be as many connections as the connector has instances;
-// limits.prebind and limits.prebind_per_address limit the connections on which nobody has logged in yet.
+// The pipeline has a connection until a request comes that it leaves to net/http (socket.go), which has a goroutine for each
+// of its connections. There may be as many connections as the connector has instances; limits.prebind and
+// limits.prebind_per_address limit those on which nobody has logged in yet.
 //
 // # Start reading
 //
