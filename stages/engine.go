@@ -295,7 +295,7 @@ func (e *Engine) Close() error {
 	for _, c := range e.gateway.Table.Connectors() {
 		c.Links(func(l *connector.Link) {
 			if h := handleOf(l); h.refs.Load() > 0 {
-				_ = unix.Close(h.fd)
+				h.cutOff()
 			}
 		})
 	}

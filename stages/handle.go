@@ -145,10 +145,15 @@ func (h *handle) close() {
 		h.Hosted.By.TakeBack(h.fd, append(h.builder.unused, h.parser.rest...))
 		return
 	}
+	sock.Drain(h.fd)
+	h.cutOff()
+}
+
+// cutOff closes the descriptor.
+func (h *handle) cutOff() {
 	if h.Hosted.By != nil {
 		h.Hosted.By.Closing()
 	}
-	sock.Drain(h.fd)
 	_ = unix.Close(h.fd)
 }
 
