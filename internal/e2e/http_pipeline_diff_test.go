@@ -25,10 +25,12 @@ type double struct {
 	inbox [2]*inbox
 	mu    sync.Mutex
 	wrong int // differences that were found
+
+	refused map[string]bool // receivers of talks with a refused login: the pipeline closes the connection behind it
 }
 
 func newDouble(t *testing.T, s site) *double {
-	d := &double{t: t}
+	d := &double{t: t, refused: map[string]bool{}}
 	for i := range d.gws {
 		s := s
 		s.operator, s.plainHTTP = newSMSC(t), i == 1
@@ -75,6 +77,9 @@ func (d *double) compare(from string, c talk) (refused bool) {
 	refused = slices.ContainsFunc(got[1], isRefusal)
 	// the pipeline closes the connection behind a refused login
 	if n := len(got[0]); n > 0 && isRefusal(got[0][n-1]) {
+		d.mu.Lock()
+		d.refused[receiver.FindString(strings.Join(c.writes, ""))] = true
+		d.mu.Unlock()
 		got[1] = got[1][:min(len(got[1]), n)]
 		for i := range got {
 			if last := len(got[i]) - 1; last >= 0 {
@@ -102,13 +107,13 @@ func (d *double) known(from string) {
 	d.answer(from, c)
 }
 
-// run compares talks, several at a time. Each client has an address of its own, and another one after a refused login: failed logins
+// run compares talks, by several clients. Each client has an address of its own, and another one after a refused login: failed logins
 // make those wait that follow.
-func (d *double) run(talks []talk) {
+func (d *double) run(talks []talk, clients int) {
 	next := make(chan talk)
 	var work sync.WaitGroup
 	var addresses atomic.Int32
-	for range 100 {
+	for range clients {
 		work.Go(func() {
 			from, isKnown := "", false
 			for c := range next {
@@ -128,31 +133,35 @@ func (d *double) run(talks []talk) {
 	work.Wait()
 }
 
-var times = regexp.MustCompile(` (validity_period|schedule_delivery_time)="(\d{12})\d\d\d[-+]"`)
+var receiver = regexp.MustCompile(`467\d{8}`)
 
-// effect compares what the SMSCs have got, by receiver: each receiver's messages in order. Times may differ by half a
-// minute.
+// reference is the reference of a long message's parts.
+var reference = regexp.MustCompile(`\\x..\\x00\\x03(\\x..|\\.|.)`)
+
+var times = regexp.MustCompile(` (validity_period|schedule_delivery_time)="?(\d{12})\d\d\d[-+]"?`)
+
+// effect compares what the SMSCs have got, by receiver. Times may differ by half a minute.
 func (d *double) effect() {
 	var got [2]map[string][]string
-	testutil.Eventually(d.t, "both have got as many messages", func() bool {
-		return len(d.inbox[0].all()) == len(d.inbox[1].all()) && d.gws[0].quiet() && d.gws[1].quiet()
-	})
+	testutil.Eventually(d.t, "no message waits", func() bool { return d.gws[0].quiet() && d.gws[1].quiet() })
 	for i, in := range d.inbox {
 		got[i] = map[string][]string{}
 		for _, line := range in.all() {
 			to := field(line, "destination_addr")
-			got[i][to] = append(got[i][to], line)
+			got[i][to] = append(got[i][to], reference.ReplaceAllString(line, "REFERENCE"))
 		}
 	}
 	for to := range got[1] {
-		if _, ok := got[0][to]; !ok {
+		if _, ok := got[0][to]; !ok && !d.refused[to] {
 			d.t.Errorf("%s: the pipeline sent nothing, net/http %q", to, got[1][to])
 		}
 	}
-	for to, a := range got[0] {
+	for to, a := range got[0] { // accounts and priorities have queues of their own
 		b := got[1][to]
-		if !slices.EqualFunc(a, b, sameMessage) {
-			d.t.Errorf("%s:\n the pipeline: %q\n     net/http: %q", to, a, b)
+		slices.SortFunc(a, compareMessages)
+		slices.SortFunc(b, compareMessages)
+		if !d.refused[to] && !slices.EqualFunc(a, b, sameMessage) {
+			d.t.Errorf("%s:\n the pipeline: %.900q\n     net/http: %.900q", to, a, b)
 		}
 	}
 	equal(d.t, "messages that wait", d.gws[0].Pending(), d.gws[1].Pending())
@@ -160,6 +169,10 @@ func (d *double) effect() {
 
 // quiet reports whether no message waits for the SMSC.
 func (g *gw) quiet() bool { return g.Deliverable() == 0 }
+
+func compareMessages(a, b string) int {
+	return strings.Compare(times.ReplaceAllString(a, ""), times.ReplaceAllString(b, ""))
+}
 
 func sameMessage(a, b string) bool {
 	x, y := times.FindAllStringSubmatch(a, -1), times.FindAllStringSubmatch(b, -1)
@@ -328,12 +341,16 @@ func pipelineTalks() (all []talk) {
 	} {
 		for _, body := range []string{"", "text=b", "a b", "\xe5\x00\xff", "username=acme&password=s3cret&from=1&to=TO&text=form", strings.Repeat("z", 400), strings.Repeat("z", 66000), "<?xml version=\"1.0\"?><message><submit><da><number>TO</number></da><oa><number>1</number></oa><ud>x</ud><from><username>acme</username><password>s3cret</password></from></submit></message>"} {
 			ct := "Content-Type: " + kind
-			add(post("/cgi-bin/sendsms", body, ct), ok)
+			if len(body) < 10 {
+				add(post("/cgi-bin/sendsms", body, ct))
+			}
 			add(post(k, body, ct), ok)
 			add(post(k+"&text=q", body, ct), ok)
 			add(post("/cgi-bin/sendsms", body, ct, xk), ok)
 			add(post("/cgi-bin/sendsms", body, ct, xk, "x-kannel-coding: 2", "X-KANNEL-TO: TO", "X-Kannel-UDH: 050003010201", "X-Kannel-DLR-Mask: 31"))
-			add(post("/cgi-bin/sendsms", body, ct, strings.Replace(xk, "s3cret", "wrong", 1)))
+			if body == "text=b" {
+				add(post("/cgi-bin/sendsms", body, ct, strings.Replace(xk, "s3cret", "wrong", 1)))
+			}
 		}
 	}
 	for _, n := range []string{"3", "1", "30", "0", "", "-1", "x", "99999999999999999999", "7 ", " 7", "7;", "+7", "07"} {
@@ -366,7 +383,7 @@ func pipelineTalks() (all []talk) {
 func TestHTTPPipelineTable(t *testing.T) {
 	parallel(t)
 	d := newDouble(t, pipelineSite())
-	d.run(pipelineTalks())
+	d.run(pipelineTalks(), 400) // a refused login takes some seconds
 	d.effect()
 }
 
@@ -499,6 +516,6 @@ func TestHTTPPipelineRandom(t *testing.T) {
 	for i := range talks {
 		talks[i] = randomTalk(seed + uint64(i))
 	}
-	d.run(talks)
+	d.run(talks, 100)
 	d.effect()
 }

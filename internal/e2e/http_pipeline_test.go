@@ -80,7 +80,7 @@ func dialWeb(t testing.TB, addr, from string) *web {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { conn.Close() })
-	_ = conn.SetDeadline(time.Now().Add(20*time.Second))
+	_ = conn.SetDeadline(time.Now().Add(20 * time.Second))
 	return &web{t, conn}
 }
 
