@@ -56,6 +56,9 @@ type RequestDriver interface {
 type Requests interface {
 	Session
 	Codec
+	// Unread returns the octets that the general server reads of those that came behind the latest request that was decoded.
+	// It is called after all other methods.
+	Unread(b []byte) []byte
 }
 
 // ErrForeign is returned by the Codec of Requests for octets that are left to the general server.

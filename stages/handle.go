@@ -7,6 +7,7 @@ import (
 
 	"pmg/connector"
 	"pmg/internal/sock"
+	"pmg/protocols"
 	"pmg/stages/flow"
 )
 
@@ -142,7 +143,11 @@ func (h *handle) release(n int) (left int, closed bool) {
 // close closes the descriptor, or gives it to the session's Host.
 func (h *handle) close() {
 	if h.Hosted.HandsOver && !h.writer.cutOff {
-		h.Hosted.By.TakeBack(h.fd, append(h.builder.unused, h.parser.rest...))
+		rest := h.parser.rest
+		if s, ok := h.Session.(protocols.Requests); ok && len(h.builder.unused) == 0 {
+			rest = s.Unread(rest)
+		}
+		h.Hosted.By.TakeBack(h.fd, append(h.builder.unused, rest...))
 		return
 	}
 	sock.Drain(h.fd)

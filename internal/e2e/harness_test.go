@@ -91,13 +91,14 @@ type site struct {
 	limits   string // options
 	top      string // further options of the whole gateway, lines
 
-	driver func(protocols.SessionDriver) protocols.SessionDriver // wraps the driver; nil: does not
-	memory bool                                                  // messages that are put aside are kept in memory
-	silent bool                                                  // no pdu logs: their lines wait in memory while a disk is slow
-	disk   string                                                // directory on the disk in which messages are stored
-	wall   time.Duration                                         // that the wall clock is ahead of the machine's
-	store  vfs.FS                                                // where messages are stored; nil: as the flag -store says
-	wrap   func(store.Store) store.Store                         // wraps the store; nil: does not
+	driver    func(protocols.SessionDriver) protocols.SessionDriver // wraps the driver; nil: does not
+	plainHTTP bool                                                  // the driver of HTTP has no payloads: net/http has all requests
+	memory    bool                                                  // messages that are put aside are kept in memory
+	silent    bool                                                  // no pdu logs: their lines wait in memory while a disk is slow
+	disk      string                                                // directory on the disk in which messages are stored
+	wall      time.Duration                                         // that the wall clock is ahead of the machine's
+	store     vfs.FS                                                // where messages are stored; nil: as the flag -store says
+	wrap      func(store.Store) store.Store                         // wraps the store; nil: does not
 }
 
 // again sends lost messages again soon, however often. By default they wait for 10 s.
@@ -170,6 +171,9 @@ func start(t *testing.T, s site) *gw {
 		case "ucp":
 			d = ucp.New(ucp.Options{MaxPDU: int(c.Limits.MaxPDU)})
 		case "http":
+			if s.plainHTTP {
+				return httpsms.New(), nil
+			}
 			return httpsms.New(append(jasminsms.Payloads(), kannelsms.Payload())...), nil
 		case "test":
 			return testsms.New(), nil

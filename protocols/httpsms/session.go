@@ -30,6 +30,7 @@ type session struct {
 	remote    string
 	payloads  []*Payload // those of the connector's dialects
 	number    uint32     // of the last request; the codec's
+	posted    bool       // the last request is a POST; the codec's
 	since     int64      // time of the connection, or of the last request
 	answering bool
 	leaving   bool // the session is to be logged out
@@ -87,7 +88,19 @@ func (s *session) Decode(pdu protocols.PDU, b []byte) error {
 		p.in.forget()
 		return protocols.ErrForeign
 	}
+	s.posted = p.in.http.Post
 	return nil
+}
+
+// maxLineEnds is how many octets of line ends the general server skips behind a POST: some clients send them.
+const maxLineEnds = 4
+
+// Unread implements protocols.Requests. The general server has not seen the POST.
+func (s *session) Unread(b []byte) []byte {
+	for n := 0; s.posted && n < maxLineEnds && len(b) > 0 && (b[0] == '\r' || b[0] == '\n'); n++ {
+		b = b[1:]
+	}
+	return b
 }
 
 // fits reports whether a request has the session's login, and names no URL that may not be called.
