@@ -1,7 +1,6 @@
 package server
 
 import (
-	"bytes"
 	"errors"
 	"net"
 	"net/netip"
@@ -155,13 +154,6 @@ type guest struct {
 	*conn
 	socket *socket
 	from   *admitting
-	worked bool // there was a request
-}
-
-// Work implements connector.Host.
-func (g *guest) Work() {
-	g.worked = true
-	g.conn.Work()
 }
 
 // LogIn implements connector.Host.
@@ -178,9 +170,6 @@ func (g *guest) Closing() {
 
 // TakeBack implements connector.Host. The connection goes to net/http, unless the listener is closed.
 func (g *guest) TakeBack(_ int, octets []byte) {
-	if g.worked { // old clients send a line end behind a body, which net/http skips behind a request that it has read
-		octets = bytes.TrimLeft(octets, "\r\n")
-	}
 	if g.socket.become(octets) != nil {
 		_ = g.conn.Close()
 		return

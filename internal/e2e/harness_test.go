@@ -174,7 +174,7 @@ func start(t *testing.T, s site) *gw {
 			if s.plainHTTP {
 				return httpsms.New(), nil
 			}
-			return httpsms.New(append(jasminsms.Payloads(), kannelsms.Payload())...), nil
+			return httpsms.New(append(jasminsms.Payloads(), kannelsms.Payload(), ucpOverHTTP())...), nil
 		case "test":
 			return testsms.New(), nil
 		}

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -36,5 +37,42 @@ func ucpOverHTTP() *httpsms.Payload {
 		},
 		Denied: func(*httpsms.Submission) *httpsms.Answer { return &httpsms.Answer{Status: http.StatusForbidden} },
 		Busy:   func() *httpsms.Answer { return &httpsms.Answer{Status: http.StatusServiceUnavailable} },
+	}
+}
+
+// Another payload is one row of the driver's table: here the submits of UCP, whose answers are the names of codes.
+func TestPayloadOfUCP(t *testing.T) {
+	parallel(t)
+	s := site{operator: newSMSC(t), more: withAPI}
+	g := start(t, s)
+	smsc := s.operator.session()
+	d := ucp.New(ucp.Options{})
+	p := d.NewPDU()
+	if err := d.ParseLog(p, []byte("op51 seq=1 AdC=4670000001 OAdC=1234 MT=3 AMsg=hello")); err != nil {
+		t.Fatal(err)
+	}
+	post := func(login string) (int, string) {
+		client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}} // another login is for another connection
+		r, err := client.Post("http://"+g.addr("api")+"/ucp?"+login, "text/plain", strings.NewReader(string(p.AppendWire(nil))))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Body.Close()
+		b, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.StatusCode, string(b)
+	}
+	if status, body := post("acme:s3cret"); status != 200 || body != sms.OK.String() {
+		t.Errorf("%d %s", status, body)
+	}
+	submit := smsc.want("submit_sm")
+	if field(submit, "destination_addr") != "4670000001" || !strings.Contains(submit, `"hello"`) {
+		t.Errorf("%s", submit)
+	}
+	smsc.answer(0, field(submit, "seq"))
+	if status, _ := post("acme:wrong"); status != 403 {
+		t.Errorf("a wrong password: %d", status)
 	}
 }
