@@ -54,7 +54,7 @@ func isRefusal(answer string) bool {
 	return strings.Contains(answer, "Authorization failed for sendsms") || strings.Contains(answer, "Authentication failure for username")
 }
 
-// answer has both gateways answer what a client at an address writes.
+// answer returns what both gateways answer to a client at an address.
 func (d *double) answer(from string, c talk) (got [2][]string) {
 	var both sync.WaitGroup
 	for i, g := range d.gws {
@@ -131,6 +131,11 @@ func (d *double) run(talks []talk, clients int) {
 	}
 	close(next)
 	work.Wait()
+	if d.t.Failed() {
+		for _, why := range []string{"no request after", "too many", "instances", "prebind", "panic", "cannot"} {
+			d.t.Logf("%q is in %d lines of the log", why, d.gws[0].log.count(why))
+		}
+	}
 }
 
 var receiver = regexp.MustCompile(`467\d{8}`)
@@ -189,7 +194,7 @@ func sameMessage(a, b string) bool {
 	return true
 }
 
-// pipelineSite has a connector with all dialects, one with Kannel's alone, and accounts of all kinds.
+// pipelineSite returns a site with a connector of all dialects, one of Kannel's and one of Jasmin's, and accounts of all kinds.
 func pipelineSite() site {
 	const in = `direction: in, protocol: http, address: "127.0.0.1:0", instances: 2000`
 	return site{

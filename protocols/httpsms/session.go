@@ -171,14 +171,12 @@ func (s *session) Tick(now int64, _ protocols.PDU, listening bool) protocols.Act
 	if !listening {
 		s.since = now
 	}
-	switch limit := int64(IdleTimeout); {
-	case s.answering:
-	case s.leaving:
-		return protocols.Action{Kind: protocols.HandOver}
-	case s.client.Load() == nil && protocols.Late(now, s.since, int64(HeaderTimeout)):
-		return protocols.Action{Kind: protocols.Close, Reason: "no request after " + HeaderTimeout.String()}
-	case protocols.Late(now, s.since, limit):
-		return protocols.Action{Kind: protocols.Close, Reason: "no request for " + IdleTimeout.String()}
+	limit := int64(HeaderTimeout)
+	if s.client.Load() != nil {
+		limit = int64(IdleTimeout)
+	}
+	if !s.answering && (s.leaving || protocols.Late(now, s.since, limit)) {
+		return protocols.Action{Kind: protocols.HandOver} // the general server ends silent connections, and loses no request
 	}
 	return protocols.Action{}
 }

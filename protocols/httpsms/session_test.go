@@ -245,7 +245,7 @@ func TestConnectionsEnd(t *testing.T) {
 	if a := k.Tick(4*second, nil, true); a.Kind != protocols.None {
 		t.Errorf("%v", a)
 	}
-	if a := k.Tick(6*second+1, nil, true); a.Kind != protocols.Close || !strings.Contains(a.Reason, "5s") {
+	if a := k.Tick(6*second+1, nil, true); a.Kind != protocols.HandOver {
 		t.Errorf("no first request: %+v", a)
 	}
 	k = newTalk(t)
@@ -259,7 +259,7 @@ func TestConnectionsEnd(t *testing.T) {
 	if a := k.Tick(50*second, nil, true); a.Kind != protocols.None {
 		t.Errorf("%v", a)
 	}
-	if a := k.Tick(62*second, nil, true); a.Kind != protocols.Close {
+	if a := k.Tick(62*second, nil, true); a.Kind != protocols.HandOver {
 		t.Errorf("no next request: %v", a)
 	}
 	k = newTalk(t)
