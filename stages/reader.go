@@ -178,7 +178,7 @@ func (r *reader) read(out *flow.Out[Job], h *handle, gone bool) {
 	case err != nil:
 		h.BeginClosing("connection lost: " + err.Error())
 		r.end(out, h)
-	case h.Hosted.By != nil && !gone && h.refs.Load() > 1 && !h.gate.left.Load():
+	case !gone && h.mayHear():
 		r.leave(out, h)
 	default:
 		h.BeginClosing("the peer closed the connection")
@@ -186,7 +186,12 @@ func (r *reader) read(out *flow.Out[Job], h *handle, gone bool) {
 	}
 }
 
-// leave leaves the end of a connection to its Host, because a client that sends no more may still read answers.
+// mayHear reports whether a client that sends no more may wait for an answer: to a request that is under way, or to half a request.
+func (h *handle) mayHear() bool {
+	return h.Hosted.By != nil && !h.gate.left.Load() && (h.refs.Load() > 1 || h.Partial.Load() != 0)
+}
+
+// leave leaves the end of a connection to its Host, because its client may still read answers.
 func (r *reader) leave(out *flow.Out[Job], h *handle) {
 	h.gate.left.Store(true)
 	h.gate.paused.Store(true)

@@ -224,9 +224,6 @@ func (c *Conversation[R]) Room(now int64, lane *connector.Lane) { c.entrance.roo
 
 // Over forgets a session that has ended.
 func (c *Conversation[R]) Over(now int64, l *connector.Link) {
-	if l.Hosted.By != nil && !l.HasEnded() && !l.Hosted.Answering && l.Partial.Load() != 0 {
-		l.Hosted.HandsOver = true // the peer may still read what is wrong with half a request
-	}
 	l.Enter(connector.Over)
 	for _, r := range c.behind.take(l) {
 		c.port.Drop(l, r)
