@@ -1,7 +1,9 @@
 package e2e
 
 import (
+	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -74,5 +76,38 @@ func TestPayloadOfUCP(t *testing.T) {
 	smsc.answer(0, field(submit, "seq"))
 	if status, _ := post("acme:wrong"); status != 403 {
 		t.Errorf("a wrong password: %d", status)
+	}
+}
+
+// A client that sends no more still gets its answer, also where the message must be stored first, and the one to half a request.
+func TestHTTPHalfClosed(t *testing.T) {
+	parallel(t)
+	s := site{operator: newSMSC(t), more: withKannel}
+	g := start(t, s)
+	s.operator.session().serveAll()
+	whole := "GET /cgi-bin/sendsms?username=acme&password=s3cret&from=Shop&to=46700000001&text=a HTTP/1.1\r\nHost: x\r\n\r\n"
+	for octets, want := range map[string]string{
+		whole: "202", whole + whole: "202 202", whole + "GET /v1/nothing HTTP/1.1\r\nHost: x\r\n\r\n": "202 404",
+		whole + whole[:20]: "202 400", whole[:20]: "400",
+	} {
+		c, err := net.Dial("tcp", g.addr("api"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		fmt.Fprint(c, octets)
+		if err := c.(*net.TCPConn).CloseWrite(); err != nil {
+			t.Fatal(err)
+		}
+		b, _ := io.ReadAll(c)
+		var got []string
+		for _, line := range strings.Split(string(b), "\r\n") {
+			if i := strings.Index(line, "HTTP/1.1 "); i >= 0 {
+				got = append(got, line[i+9:i+12])
+			}
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%q: %q, want %s", octets, b, want)
+		}
 	}
 }
