@@ -18,13 +18,27 @@ function apply(cells) {
   main.dispatchEvent(new Event('updated'));
 }
 
+// isFilled reports whether somebody has changed a field of a form.
+function isFilled(field) {
+  if (field.tagName !== 'SELECT') return field.value !== field.defaultValue || field.checked !== field.defaultChecked;
+  return field.selectedIndex > 0 && !field.options[field.selectedIndex].defaultSelected;
+}
+
+// isBusy reports whether somebody works in the page: a refresh would remove what was written.
+function isBusy() {
+  const at = document.activeElement;
+  if (main.contains(at) && at.matches('input, button, select, textarea')) return true;
+  return [...main.querySelectorAll('input, select, textarea')].some(isFilled);
+}
+
 // refresh takes the rows of the page as they are now, unless somebody works in it.
 async function refresh() {
-  if (main.contains(document.activeElement) && document.activeElement.matches('input, button, select')) return;
+  if (isBusy()) return;
   const answer = await fetch(location.href, {headers: {Accept: 'text/html'}});
   if (answer.redirected) return location.assign(answer.url);
   if (!answer.ok) return;
   const other = new DOMParser().parseFromString(await answer.text(), 'text/html').querySelector('main');
+  if (isBusy()) return; // since it was asked for
   const opened = [...main.querySelectorAll('details.more')].map((d) => d.open);
   main.replaceChildren(...other.childNodes);
   main.querySelectorAll('details.more').forEach((d, i) => { d.open = opened[i] ?? false; });
