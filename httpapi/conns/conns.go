@@ -55,6 +55,13 @@ func (t *Table) Len() int {
 	return len(t.open)
 }
 
+// Working returns the number of connections with a request.
+func (t *Table) Working() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return len(t.open) - t.idle.Len()
+}
+
 // share returns the number of connections that an account or an address may have. Under a limit of ten there
 // is no tenth for others.
 func share(limit int) int { return limit - limit/10 }

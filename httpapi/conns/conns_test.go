@@ -263,3 +263,27 @@ func TestStop(t *testing.T) {
 		}
 	})
 }
+
+// Connections with a request are counted until it is answered, or they end. Close ends all.
+func TestWorking(t *testing.T) {
+	t.Parallel()
+	c := newCrowd(t, 20)
+	a, b := c.open(one), c.open(two)
+	check := func(want int) {
+		t.Helper()
+		if n := c.table.Working(); n != want {
+			t.Errorf("%d work, not %d", n, want)
+		}
+	}
+	check(0)
+	a.Work()
+	b.Work()
+	check(2)
+	a.Rest()
+	check(1)
+	if c.table.Close(); !c.closed(a) || !c.closed(b) {
+		t.Error("a connection is open")
+	}
+	b.Close()
+	check(0)
+}

@@ -118,10 +118,18 @@ func (l *Listener) Addresses() (all []netip.AddrPort) {
 // stopPatience is the time that a stopping connector waits for incomplete headers and bodies.
 const stopPatience = time.Second
 
+// drainInterval is the pause between checks whether the pipeline still has a request.
+const drainInterval = 10 * time.Millisecond
+
 // Drain accepts no more requests, and waits for running requests until ctx is done.
 func (l *Listener) Drain(ctx context.Context) {
 	l.open.Stop(stopPatience)
 	_ = l.http.Shutdown(ctx)
+	t := time.NewTicker(drainInterval)
+	defer t.Stop()
+	for l.open.Working() > 0 && ctx.Err() == nil { // those of net/http have ended
+		<-t.C
+	}
 }
 
 // Close ends all connections.
