@@ -186,7 +186,8 @@ func (r *reader) read(out *flow.Out[Job], h *handle, gone bool) {
 	}
 }
 
-// mayHear reports whether a client that sends no more may wait for an answer: to a request that is under way, or to half a request.
+// mayHear reports whether a client that sends no more may wait for an answer: to a request that is under way, or to half of
+// one.
 func (h *handle) mayHear() bool {
 	return h.Hosted.By != nil && !h.gate.left.Load() && (h.refs.Load() > 1 || h.Partial.Load() != 0)
 }
