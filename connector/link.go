@@ -58,8 +58,8 @@ type Link struct {
 	Log
 }
 
-// A Hosted is the state of a session of protocols.Requests, whose connection was admitted by a Host. The goroutine that
-// handles PDUs has the flags.
+// A Hosted is the state of a session of protocols.Requests, whose connection was admitted by a Host. Its requests are handled
+// one at a time, so that the answers keep their order. All but By belongs to the goroutine that handles PDUs.
 type Hosted struct {
 	By        Host // nil: the gateway's listener has admitted the connection
 	Answering bool // a request is not answered yet; those that follow wait
@@ -78,8 +78,8 @@ type Host interface {
 	// Work records that a request begins, and Rest that it is answered.
 	Work()
 	Rest()
-	// TakeBack is called with the descriptor of a connection that the session does not need any more, and with the octets that
-	// were read from it and not used.
+	// TakeBack takes the connection back when its session is over: its descriptor, and the octets that were read from it but
+	// not handled.
 	TakeBack(fd int, octets []byte)
 	// Closing is called before the descriptor is closed.
 	Closing()

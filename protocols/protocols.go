@@ -56,8 +56,8 @@ type RequestDriver interface {
 type Requests interface {
 	Session
 	Codec
-	// Unread returns the octets that the general server reads of those that came behind the latest request that was decoded.
-	// It is called after all other methods.
+	// Unread returns, of the octets behind the last request that was decoded, those that the general server reads. No other
+	// method is called afterwards.
 	Unread(b []byte) []byte
 }
 
@@ -131,7 +131,7 @@ type Pair interface {
 	Request() PDU
 	// Credentials returns the login of the request.
 	Credentials() Credentials
-	// Last reports whether the connection is closed behind the answer.
+	// Last reports whether the connection is closed after the answer.
 	Last() bool
 }
 

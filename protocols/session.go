@@ -187,7 +187,6 @@ type Abilities struct {
 	Operations Operations
 	Requester  Requester
 	Limited    Limited
-	InOrder    bool // the session is of Requests: the peer's requests are answered in their order, so one is handled at a time
 }
 
 // AbilitiesOf returns the abilities of a session. It is called once, when the session opens.
@@ -196,7 +195,6 @@ func AbilitiesOf(s Session) (a Abilities) {
 	a.Operations, _ = s.(Operations)
 	a.Requester, _ = s.(Requester)
 	a.Limited, _ = s.(Limited)
-	_, a.InOrder = s.(Requests)
 	return a
 }
 

@@ -46,7 +46,7 @@ func (b *builder) Work(out *flow.Out[Job], j *Job) {
 		b.talk.Receive(out.Now(), &h.Link, j)
 	case Foreign:
 		j.Kind = Received
-		j.pdu(h.Connector).Reset() // an empty PDU is a foreign one
+		j.pdu(h.Connector).Reset() // a session answers an empty PDU with HandOver
 		b.talk.Receive(out.Now(), &h.Link, j)
 	case Over:
 		b.talk.Over(out.Now(), &h.Link)

@@ -54,3 +54,14 @@ func (h *handle) reopen(out *flow.Out[Job], left int) {
 	out.CountRef()
 	out.ToGroup(h.group, toReader, notice)
 }
+
+// leave leaves what follows on a connection to the session's Host: it is not read any more, and the builder, which learns
+// that by a job to row, ends the session when the requests before it are answered.
+func (h *handle) leave(out *flow.Out[Job], row int) {
+	h.gate.left.Store(true)
+	j := out.Get()
+	j.Kind = Foreign
+	j.retain(h)
+	out.CountRef()
+	out.To(row, j)
+}

@@ -17,7 +17,7 @@ type parser struct {
 type parserState struct {
 	rest    []byte // the octets of an incomplete PDU, or those for the session's Host
 	lost    bool   // the PDU boundaries are lost, so nothing more is parsed
-	foreign bool   // what follows is for the session's Host
+	foreign bool   // all octets from rest on are for the session's Host
 }
 
 func newParser(d *Deps) (flow.Stage[Job], error) { return &parser{Deps: d}, nil }
@@ -61,7 +61,8 @@ func (p *parser) Work(out *flow.Out[Job], j *Job) {
 	}
 	p.keep(out, h, rest, at > 0)
 	if s.foreign {
-		p.leave(out, h)
+		h.Partial.Store(0)
+		h.leave(out, toPDULogger)
 	}
 	p.buffers.giveBack(j)
 	discard(out, j)
@@ -109,18 +110,6 @@ func (p *parser) pdu(out *flow.Out[Job], from *Job, b []byte) bool {
 	from.refs -= j.refs
 	out.To(toPDULogger, j)
 	return true
-}
-
-// leave leaves what follows to the session's Host: the socket is not read any more, and the session ends when
-// the requests before it are answered.
-func (p *parser) leave(out *flow.Out[Job], h *handle) {
-	h.Partial.Store(0)
-	h.gate.left.Store(true)
-	j := out.Get()
-	j.Kind = Foreign
-	j.retain(h)
-	out.CountRef()
-	out.To(toPDULogger, j)
 }
 
 // keepRest is the size of the largest storage for an incomplete PDU that a session keeps.

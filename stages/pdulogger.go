@@ -116,9 +116,9 @@ func (l *pduLogger) line(out *flow.Out[Job], j *Job, p protocols.PDU, received b
 		m = j.Slot.Message
 	}
 	now := l.Gateway.Node.Clock.Wall(out.Now()) // an administrator may set this clock
-	id := j.ID
-	if received {
-		id = 0 // of the answer that the request has become
+	var id uint64
+	if !received { // j.ID is about our PDU, also while its request is logged
+		id = j.ID
 	}
 	about := j.Handle.About(received, p, m, id)
 	if !received {

@@ -179,7 +179,9 @@ func (r *reader) read(out *flow.Out[Job], h *handle, gone bool) {
 		h.BeginClosing("connection lost: " + err.Error())
 		r.end(out, h)
 	case !gone && h.mayHear():
-		r.leave(out, h)
+		h.leave(out, toParser)
+		h.gate.paused.Store(true)
+		r.interest(h)
 	default:
 		h.BeginClosing("the peer closed the connection")
 		r.end(out, h)
@@ -190,18 +192,6 @@ func (r *reader) read(out *flow.Out[Job], h *handle, gone bool) {
 // one.
 func (h *handle) mayHear() bool {
 	return h.Hosted.By != nil && !h.gate.left.Load() && (h.refs.Load() > 1 || h.Partial.Load() != 0)
-}
-
-// leave leaves the end of a connection to its Host, because its client may still read answers.
-func (r *reader) leave(out *flow.Out[Job], h *handle) {
-	h.gate.left.Store(true)
-	h.gate.paused.Store(true)
-	r.interest(h)
-	j := out.Get()
-	j.Kind = Foreign
-	j.retain(h)
-	out.CountRef()
-	out.To(toParser, j)
 }
 
 func (r *reader) Close() error { return r.poller.Close() }

@@ -84,7 +84,7 @@ type Attempt struct {
 	began     int64
 
 	request  bool   // the login belongs to a request, and begins no session
-	stays    bool   // the login counts for all requests of its connection
+	stays    bool   // with request: the login counts for all requests of the connection, so plugins are asked about it
 	proof    *proof // shown in place of an account's password; nil: the password is
 	password account.Password
 	allowed  bool // the guard has allowed the password to be checked

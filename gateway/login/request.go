@@ -26,6 +26,10 @@ func (d *Logins) Ask(
 	return d.ask(ctx, l)
 }
 
+// Stays is how long a password that was right counts on its connection without being compared again, unless the accounts are
+// loaded again.
+const Stays = time.Minute
+
 // BeginRequests begins the login of the first request on a connection, which counts for all its requests. Otherwise it is as
 // Begin. The result's account has no session, so the caller need not call End.
 func (d *Logins) BeginRequests(

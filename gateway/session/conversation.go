@@ -145,7 +145,7 @@ func (c *Conversation[R]) do(now int64, l *connector.Link, r R, a protocols.Acti
 
 // message accepts the message of a PDU, or those to its recipients if they are several.
 func (c *Conversation[R]) message(now int64, l *connector.Link, r R, recipients int) {
-	if l.Can.InOrder {
+	if l.Hosted.By != nil {
 		if !c.sessions.stillIn(now, l, c.port.PDU(r)) {
 			c.handOver(now, l, r)
 			return

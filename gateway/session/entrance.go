@@ -24,7 +24,7 @@ func (e *entrance[R]) message(now int64, l *connector.Link, r R) {
 	s := &e.submission
 	*s = intake.Submission{
 		Way: intake.Submitted, From: &l.Source, Session: l, PDU: e.port.PDU(r), Room: e.acceptor.Room(),
-		Waits: !l.Can.InOrder, // others would wait behind it on its connection, and its client can retry
+		Waits: l.Hosted.By == nil, // others would wait behind it on its connection, and its client can retry
 	}
 	if l.Account == nil { // waiting would delay the answers to our own requests
 		s.Way, s.Waits = intake.Delivered, false

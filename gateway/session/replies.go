@@ -34,9 +34,9 @@ func (p *replies[R]) send(now int64, l *connector.Link, r R, after int64) {
 	p.port.TickAt(after)
 }
 
-// write sends an answer now. A session that answers in order goes on with its next request, or ends.
+// write sends an answer now. A session with a Host goes on with its next request, or ends.
 func (p *replies[R]) write(now int64, l *connector.Link, r R) {
-	if !l.Can.InOrder {
+	if l.Hosted.By == nil {
 		p.port.Send(now, l, r, false, "")
 		return
 	}

@@ -1,8 +1,6 @@
 package session
 
 import (
-	"time"
-
 	"pmg/connector"
 	"pmg/gateway/login"
 	"pmg/gateway/node"
@@ -39,9 +37,6 @@ func (d *Sessions) admit(now int64, l *connector.Link, result login.Result) logi
 	return result
 }
 
-// checkedFor is how long a login counts for the requests of its connection, unless the accounts are loaded again.
-const checkedFor = int64(time.Minute)
-
 // stillIn reports whether a request may use the login of its connection.
 func (d *Sessions) stillIn(now int64, l *connector.Link, request protocols.PDU) bool {
 	t := d.logins.Accounts()
@@ -51,7 +46,7 @@ func (d *Sessions) stillIn(now int64, l *connector.Link, request protocols.PDU) 
 	if !d.logins.Still(l.Connector, l.Remote, l.Identity, request.(protocols.Pair).Credentials()) {
 		return false
 	}
-	l.Hosted.Accounts, l.Hosted.Again = t, now+checkedFor
+	l.Hosted.Accounts, l.Hosted.Again = t, now+int64(login.Stays)
 	return true
 }
 

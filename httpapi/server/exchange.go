@@ -1,7 +1,6 @@
 package server
 
 import (
-	"crypto/rand"
 	"io"
 	"net/http"
 	"strconv"
@@ -53,7 +52,7 @@ func (l *Listener) Begin(w http.ResponseWriter, r *http.Request) *Exchange {
 		w.Header().Set("Connection", "close")
 	}
 	x.Extend()
-	x.ID = "r" + strconv.FormatUint(uint64(x.number), 16) + "-" + rand.Text()[:10]
+	x.ID = httpsms.RequestID(x.number)
 	w.Header().Set("Request-Id", x.ID)
 	return x
 }

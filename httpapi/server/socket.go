@@ -39,10 +39,8 @@ var errPipeline = errors.New("the pipeline has the connection")
 func (s *socket) become(octets []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	f := os.NewFile(uintptr(s.fd), "")
+	c, err := connOn(s.fd)
 	s.fd = -1
-	c, err := net.FileConn(f) // uses a duplicate of the descriptor
-	_ = f.Close()
 	switch {
 	case err != nil:
 		s.closed = true
@@ -217,7 +215,7 @@ func (a *admitting) acceptSocket() (fd int, peer netip.AddrPort, err error) {
 	return fd, peer, err
 }
 
-// connOn returns the connection of package net on a descriptor.
+// connOn returns the connection of package net on a descriptor, which it closes.
 func connOn(fd int) (net.Conn, error) {
 	f := os.NewFile(uintptr(fd), "")
 	defer f.Close() // package net uses a duplicate

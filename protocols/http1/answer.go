@@ -1,6 +1,7 @@
 package http1
 
 import (
+	"net/http"
 	"strconv"
 	"time"
 )
@@ -25,7 +26,7 @@ func AppendAnswer(b []byte, a *Answer) []byte {
 	}
 	b = strconv.AppendInt(b, int64(a.Status), 10)
 	b = append(b, ' ')
-	if text := reason(a.Status); text != "" {
+	if text := http.StatusText(a.Status); text != "" {
 		b = append(b, text...)
 	} else {
 		b = append(b, "status code "...)

@@ -10,14 +10,6 @@ import (
 	"time"
 )
 
-func TestReasons(t *testing.T) {
-	for status := -1; status < 1100; status++ {
-		if got, want := reason(status), http.StatusText(status); got != want {
-			t.Errorf("%d: %q, net/http writes %q", status, got, want)
-		}
-	}
-}
-
 func TestAppendAnswer(t *testing.T) {
 	fields := AppendField(nil, "Content-Type", "text/plain")
 	for _, want := range []struct {

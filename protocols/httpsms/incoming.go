@@ -22,7 +22,8 @@ type incoming struct {
 	asked      PDU    // the request, after its PDU has become the answer
 	answer     *Answer
 	at         int64 // when the request came, by the engine's clock
-	last       bool  // the connection is closed behind the answer
+	last       bool  // the connection is closed after the answer
+	fits       bool  // the request may use the login of its session
 
 	// Storage for the next request:
 	date   http1.Date
@@ -49,7 +50,7 @@ func (p *PDU) read(b []byte, payloads []*Payload, remote string, number uint32) 
 		return false
 	}
 	in.payload, in.last = payload, in.http.Close
-	in.remote, in.id = remote, requestID(number)
+	in.remote, in.id = remote, RequestID(number)
 	p.describe(number)
 	o := &in.submission.Order
 	p.Add("from", o.From)
@@ -76,10 +77,10 @@ func (p *PDU) describe(number uint32) {
 // forget prepares for the next request.
 func (in *incoming) forget() {
 	in.http.Reset()
-	in.payload, in.answer, in.last, in.submission = nil, nil, false, Submission{}
+	in.payload, in.answer, in.last, in.fits, in.submission = nil, nil, false, false, Submission{}
 }
 
-// traced reports whether a request continues a trace, which the general server knows how to.
+// traced reports whether a request continues a trace: only the general server does that.
 func traced(r *http1.Request) bool {
 	_, n := r.Field("traceparent")
 	return n > 0
@@ -97,12 +98,13 @@ func (in *incoming) fill(path string) {
 	}
 }
 
-// requestID returns the id of a request: its number, and a random part, by which ids differ after a restart.
-func requestID(number uint32) string {
-	const digits, random = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", 10
+// RequestID returns the id of a request for its client: the number of the request, and random digits, so that no other
+// request has the id, also of another connection or after a restart.
+func RequestID(number uint32) string {
+	const digits, most = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", 10
 	b := strconv.AppendUint(append(make([]byte, 0, 24), 'r'), uint64(number), 16)
 	b = append(b, '-')
-	for bits, n := rand.Uint64(), 0; n < random; n++ {
+	for bits, n := rand.Uint64(), 0; n < most; n++ {
 		b = append(b, digits[bits&31])
 		bits >>= 5
 	}
@@ -140,9 +142,6 @@ func (p *PDU) Last() bool { return p.in != nil && p.in.last }
 
 // isOurs reports whether the PDU is a request that came by a session, and is not for the general server.
 func (p *PDU) isOurs() bool { return p.in != nil && p.in.payload != nil }
-
-// hideOrder removes the message of a request whose login was refused from the pdu log: it may be anything.
-func (p *PDU) hideOrder() { p.describe(p.Number) }
 
 // AppendWire implements protocols.PDU. Only answers to requests of sessions have octets.
 func (p *PDU) AppendWire(b []byte) []byte {

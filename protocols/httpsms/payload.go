@@ -7,8 +7,8 @@ import "slices"
 type Payload struct {
 	Dialect string // in option dialects of the connector
 	Path    string
-	// Read reads a request that submits one message. It reports false for every other request, also for one that it would
-	// refuse. Times are relative: 1 is a nanosecond after the request.
+	// Read reads a request that submits one message. It reports false for every other request, also for one that must be
+	// refused. The times of the order are nanoseconds from the request on.
 	Read func(r *Request, s *Submission) bool
 	// Answer returns the answer to a request whose message had this result.
 	Answer func(s *Submission, r Result) *Answer
@@ -23,8 +23,8 @@ type Submission struct {
 	Calls          string // the URL that the message names to be called; "": none
 }
 
-// times returns the order with the times of a request that has come now.
-func (s *Submission) times(now int64) (o Order) {
+// orderAt returns the order of a request that has come now.
+func (s *Submission) orderAt(now int64) (o Order) {
 	o = s.Order
 	if o.DeliverAt != 0 {
 		o.DeliverAt += now
@@ -45,8 +45,8 @@ func payloadAt(all []*Payload, path []byte) *Payload {
 	return nil
 }
 
-// of returns the payloads of dialects.
-func of(all []*Payload, dialects []string) (some []*Payload) {
+// payloadsOf returns the payloads of dialects.
+func payloadsOf(all []*Payload, dialects []string) (some []*Payload) {
 	for _, p := range all {
 		if slices.Contains(dialects, p.Dialect) {
 			some = append(some, p)

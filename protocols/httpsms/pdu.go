@@ -19,7 +19,7 @@ type PDU struct {
 	Number uint32 // number that a request and its answer share
 	Code   uint32 // status of an answer
 	fields logtext.Fields
-	in     *incoming // the request that came by a session; nil: the PDU is a line of the pdu log
+	in     *incoming // request of a session, and its answer; nil: the PDU has only the form of the pdu log
 }
 
 // Begin empties the PDU and sets its command.

@@ -1,7 +1,6 @@
 package httpsms
 
 import (
-	"hash/maphash"
 	"sync/atomic"
 	"time"
 
@@ -33,36 +32,15 @@ type session struct {
 	posted    bool       // the last request is a POST; the codec's
 	since     int64      // time of the connection, or of the last request
 	answering bool
-	leaving   bool // the session is to be logged out
-	client    atomic.Pointer[checkedLogin]
-}
-
-// A checkedLogin is the login with which a session has begun, as a hash with a seed of its own.
-type checkedLogin struct {
-	seed maphash.Seed
-	sum  uint64
-}
-
-func newCheckedLogin(s *Submission) *checkedLogin {
-	l := &checkedLogin{seed: maphash.MakeSeed()}
-	l.sum = l.sumOf(s)
-	return l
-}
-
-func (l *checkedLogin) sumOf(s *Submission) uint64 {
-	var h maphash.Hash
-	h.SetSeed(l.seed)
-	_, _ = h.WriteString(s.Name)
-	_ = h.WriteByte(0) // neither has this octet
-	_, _ = h.WriteString(s.Password)
-	return h.Sum64()
+	leaving   bool                       // the session is to be logged out
+	client    atomic.Pointer[KnownLogin] // the login of the first request; nil: none was right yet
 }
 
 // NewRequests implements protocols.RequestDriver.
 func (d *Driver) NewRequests(o protocols.SessionOptions) protocols.Requests {
 	s := &session{mayCall: o.MayCall, remote: o.Remote.String()}
 	if options, ok := o.Options.(*ConnectorOptions); ok {
-		s.payloads = of(d.payloads, options.Dialects)
+		s.payloads = payloadsOf(d.payloads, options.Dialects)
 	}
 	return s
 }
@@ -84,9 +62,11 @@ func (s *session) Decode(pdu protocols.PDU, b []byte) error {
 		p.in.forget()
 		return protocols.ErrForeign
 	}
-	if c := s.client.Load(); c != nil && !s.fits(c, &p.in.submission) {
-		p.in.forget()
-		return protocols.ErrForeign
+	if c := s.client.Load(); c != nil {
+		if p.in.fits = s.fits(c, &p.in.submission); !p.in.fits {
+			p.in.forget()
+			return protocols.ErrForeign
+		}
 	}
 	s.posted = p.in.http.Post
 	return nil
@@ -104,8 +84,8 @@ func (s *session) Unread(b []byte) []byte {
 }
 
 // fits reports whether a request has the session's login, and names no URL that may not be called.
-func (s *session) fits(c *checkedLogin, r *Submission) bool {
-	return c.sum == c.sumOf(r) && (r.Calls == "" || s.mayCall(r.Calls))
+func (s *session) fits(c *KnownLogin, r *Submission) bool {
+	return c.Is(r.Name, r.Password) && (r.Calls == "" || s.mayCall(r.Calls))
 }
 
 // Start implements protocols.Session.
@@ -117,7 +97,7 @@ func (s *session) Start(now int64, _ protocols.PDU) protocols.Action {
 // Receive implements protocols.Session.
 func (s *session) Receive(now int64, pdu protocols.PDU) protocols.Action {
 	p, c := pdu.(*PDU), s.client.Load()
-	if s.leaving || !p.isOurs() || c != nil && !s.fits(c, &p.in.submission) {
+	if s.leaving || !p.isOurs() || c != nil && !p.in.fits && !s.fits(c, &p.in.submission) {
 		return protocols.Action{Kind: protocols.HandOver}
 	}
 	s.since, p.in.at = now, now
@@ -136,14 +116,14 @@ func (s *session) message() protocols.Action {
 func (s *session) Login(_ int64, pdu protocols.PDU, code sms.Code) protocols.Action {
 	p := pdu.(*PDU)
 	if code == sms.OK {
-		c := newCheckedLogin(&p.in.submission)
-		s.client.Store(c)
-		if !s.fits(c, &p.in.submission) {
+		c := KnowLogin(p.in.submission.Name, p.in.submission.Password)
+		s.client.Store(&c)
+		if !s.fits(&c, &p.in.submission) {
 			return protocols.Action{Kind: protocols.HandOver}
 		}
 		return s.message()
 	}
-	p.hideOrder()
+	p.describe(p.Number) // without the message, which may be anything
 	p.in.last = true
 	if code == sms.Throttled {
 		p.reply(p.in.payload.Busy())
@@ -155,7 +135,7 @@ func (s *session) Login(_ int64, pdu protocols.PDU, code sms.Code) protocols.Act
 
 // Message implements protocols.Session.
 func (s *session) Message(now int64, pdu protocols.PDU, m *sms.Message) sms.Code {
-	o := pdu.(*PDU).in.submission.times(now)
+	o := pdu.(*PDU).in.submission.orderAt(now)
 	return o.Fill(m)
 }
 
